@@ -1,4 +1,4 @@
-"""Whether the time of an answer tells a source who is in a list: known and new people, asked for in turn over HTTP.
+"""Whether the time of an answer tells who is in a list: known and new people, asked for in turn over HTTP.
 
 The figure is the area under the curve (AUC): how often the answer to a new person takes longer than that to a known
 one. One half says nothing; one says everything.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,8 @@ import numpy as np
 
 from benchmarks.report import Line
 from kohorte.patients.identity import FIELDS
+from kohorte.patients.temp_ids import TOKEN_BYTES
+from kohorte.trust.pid import pid_of
 from testbed.identities import people
 from testbed.running import PASSWORD, running
 
@@ -68,12 +71,17 @@ def _measured(seconds: float, samples: int) -> Iterator[Line]:
 
 
 def _calls(clients: dict[str, httpx.Client], samples: int) -> Iterator[tuple[str, Call]]:
-    """What a source asks for: TempIDs of people, and pseudonyms of a list."""
+    """What a source asks for, TempIDs of people and pseudonyms of a list, and what a recipient is refused."""
     drawn = [dict(zip(FIELDS, astuple(one), strict=True)) for one in people(KNOWN + samples)]
     known, new = drawn[:KNOWN], iter(drawn[KNOWN:])
     source, order = clients["source"], random.Random(2)  # noqa: S311 - repeatable, not secret
     recipient = clients["recipient"].get("/users/me").json()["user_id"]
-    clients["trustee"].post("/patients/registrations", json={"people": known}).raise_for_status()
+    registered = clients["trustee"].post("/patients/registrations", json={"people": known}).raise_for_status().json()
+    pids = [one["pid"] for one in registered["registrations"]]
+    wish = {"pids": pids, "recipient": recipient}
+    tokens = clients["trustee"].post("/patients/temp-ids", json=wish).raise_for_status().json()["temp_ids"]
+    clients["recipient"].post("/patients/temp-ids/resolve", json={"temp_ids": tokens}).raise_for_status()
+    strangers = [one for one in map(pid_of, range(KNOWN + samples)) if one not in pids]
     clients["trustee"].post("/domains", json={"name": "study", "kind": "list"}).raise_for_status()
     texts = [f"known {number}" for number in range(KNOWN)]
     clients["trustee"].post("/domains/study/pseudonyms", json={"originals": texts}).raise_for_status()
@@ -88,8 +96,21 @@ def _calls(clients: dict[str, httpx.Client], samples: int) -> Iterator[tuple[str
         text = next(others) if is_new else order.choice(texts)
         source.post("/domains/study/pseudonyms", json={"originals": [text]}).raise_for_status()
 
+    def export(is_new: bool) -> None:
+        pid = order.choice(strangers if is_new else pids)
+        body = {"purpose": "research", "project": "p", "pids": [pid]}
+        answer = clients["recipient"].post("/patients/exports", json=body).raise_for_status()
+        assert answer.json()["people"] == []
+
+    def resolve(is_new: bool) -> None:
+        token = secrets.token_hex(TOKEN_BYTES) if is_new else order.choice(tokens)
+        answer = clients["recipient"].post("/patients/temp-ids/resolve", json={"temp_ids": [token]})
+        assert answer.json()["code"] == "temp-id-refused"
+
     yield "registration of one person", register
     yield "pseudonym of one text of a list", pseudonymize
+    yield "consent of one person who did not agree", export
+    yield "refusal of a used TempID", resolve
 
 
 @contextmanager

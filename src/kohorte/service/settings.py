@@ -66,6 +66,7 @@ class Settings:
     worker_memory: int = 8 * 1024 * MEBIBYTE
     table_cache: int = 1024 * MEBIBYTE
     preview_cache: int = 256 * MEBIBYTE
+    preview_memory: int = 2 * 1024 * MEBIBYTE
     synchronous_rows: int = 250_000
     synchronous_seconds: float = 20.0
     access_minutes: float = 15.0

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from kohorte.service.permissions import Role
+from kohorte.service.web.execution import constant_time
+from kohorte.service.web.routes import consents as routes
 from support.service import new_person_with
 from support.trusting import House, house_in
 
@@ -154,6 +157,25 @@ def test_a_recipient_learns_who_of_given_people_agreed_and_nothing_else(house: H
     changed = house.post("recipient", f"/patients/exports/{asked['export']}/confirm", status=409)
     assert changed["code"] == "consent-changed"
     assert house.post("source", "/patients/exports", wish | {"pids": [otto]}, status=403)["code"] == "not-allowed"
+
+
+def test_recipients_wait_for_the_time_of_all_answers_and_trustees_do_not(
+    house: House, pids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody who did not agree is looked up, and somebody who is not in the list is not: that takes other time."""
+    steps: list[float | None] = []
+    run = constant_time.run_discreetly
+
+    async def noted(step: float | None, *work: Any) -> Any:
+        steps.append(step)
+        return await run(step, *work)
+
+    monkeypatch.setattr(routes, "run_discreetly", noted)
+    for person in ("recipient", "trustee"):
+        house.post(person, "/patients/exports", {"purpose": "research", "project": "p7", "pids": pids})
+    house.post("recipient", "/patients/temp-ids/resolve", {"temp_ids": ["unknown", "unknown"]}, status=403)
+    step = house.service.settings.answer_seconds
+    assert steps == [pytest.approx(step * 1.002), None, pytest.approx(step * 1.002)]
 
 
 def test_wrong_words_are_refused_without_repeating_them(house: House, pids: list[str]) -> None:

@@ -162,6 +162,7 @@ def test_a_file_beyond_the_limit_is_refused_while_it_arrives_and_needs_no_memory
     assert soon(lambda: locked(folder) == before)
 
 
+@pytest.mark.slow
 def test_a_body_that_says_it_is_too_large_is_not_waited_for(john: httpx.Client, server: Running) -> None:
     address = urlsplit(server.url)
     head = (

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from httpx import Response
+from sqlalchemy import text
 
+from support.service import PASSWORD
 from support.trusting import House, house_in
 
 GPAS, VFPS = "/ttp-fhir/fhir/gpas/", "/v1/fhir/"
@@ -54,6 +56,44 @@ def test_clients_of_gpas_and_vfps_get_the_pseudonyms_of_the_domain(house: House)
     assert parts(old) == [{"target": "STUDY", "original": "4711", "pseudonym": first}]
     vfps = call(house, "trustee", f"{VFPS}$create-pseudonym", ("namespace", "study"), ("originalValue", "4712"))
     assert vfps.json()["parameter"][-1] == {"name": "pseudonymValue", "valueString": second}
+
+
+def with_password(house: House, path: str, password: str = PASSWORD, *, address: str = "") -> Response:
+    """Send a request as clients of gPAS do, which have an address and a password and know no tokens."""
+    entries = [{"name": "target", "valueString": "study"}, {"name": "original", "valueString": "4711"}]
+    body = {"resourceType": "Parameters", "parameter": entries}
+    return house.client.post(
+        path,
+        json=body,
+        headers={"Content-Type": FHIR},
+        auth=(address or house.person("source").email_address, password),
+    )
+
+
+def test_clients_sign_in_with_address_and_password_once_for_many_requests(house: House) -> None:
+    first = [parts(with_password(house, f"{GPAS}$pseudonymizeAllowCreate")) for _ in range(3)]
+    assert first == [[{"target": "study", "original": "4711", "pseudonym": made(house, "4711")[0]}]] * 3
+    with house.service.database.reading() as connection:
+        of = {"of": house.person("source").user_id}
+        begun = connection.execute(text("SELECT count(*) FROM sessions WHERE user_id = :of"), of).scalar_one()
+    assert begun == 2  # that of the person, and one for all three requests
+
+
+def test_passwords_are_accepted_by_the_operations_of_fhir_only_and_roles_count(house: House) -> None:
+    assert with_password(house, f"{GPAS}$pseudonymizeAllowCreate", "wrong").status_code == 401
+    assert with_password(house, "/api/v1/domains/study/pseudonyms").json()["code"] == "not-signed-in"
+    assert with_password(house, f"{GPAS}$pseudonymize").json()["code"] == "not-allowed"
+    for header in ("Basic", "Basic !", "Basic Og==", f"Basic {'QQ==' * 2000}"):
+        answer = house.client.post(f"{GPAS}$pseudonymize", json={}, headers={"Authorization": header})
+        assert (answer.status_code, answer.json()["code"]) == (401, "not-signed-in")
+
+
+def test_an_account_that_is_disabled_is_refused_at_once(house: House) -> None:
+    path, address = f"{GPAS}$pseudonymizeAllowCreate", house.person("source 2").email_address
+    assert with_password(house, path, address=address).status_code == 200
+    disabled = house.ask("steward", "PATCH", f"/users/{house.person('source 2').user_id}", json={"disabled": True})
+    assert disabled.status_code == 200, disabled.text
+    assert with_password(house, path, address=address).status_code == 401
 
 
 def test_only_a_trustee_learns_who_is_in_a_list(house: House) -> None:

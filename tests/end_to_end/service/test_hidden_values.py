@@ -108,6 +108,7 @@ def all_answers(client: httpx.Client, made: dict[str, int]) -> dict[str, httpx.R
     return found
 
 
+@pytest.mark.slow
 def test_no_exit_shows_the_one_remarkable_person(server: Running, made: dict[str, int]) -> None:
     with server.signed_in(RESEARCHER["email_address"]) as client:
         found = all_answers(client, made)

@@ -215,6 +215,7 @@ def _way_back(house: House, path: str, question: dict[str, Any]) -> str:
     return f"{path}/{asked['request']}/show"
 
 
+@pytest.mark.slow
 def test_the_attacker_finds_what_a_house_does_know(stage: Stage) -> None:
     """Otherwise the searches below would prove nothing."""
     assert set(stage.patients.knows(*NAMES, *stage.pids)) == {*NAMES, *stage.pids}

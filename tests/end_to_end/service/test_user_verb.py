@@ -202,6 +202,7 @@ def test_a_terminal_does_not_show_the_password(service: Service, service_setting
     assert STRONG.encode() not in shown
 
 
+@pytest.mark.slow
 @on_sqlite
 def test_the_command_works_as_a_process_of_its_own(service: Service, service_settings: Settings) -> None:
     arguments = ["user", "create", "--folder", str(service_settings.folder), "--password-stdin"]

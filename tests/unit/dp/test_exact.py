@@ -144,6 +144,7 @@ def test_threads_that_share_the_database_see_their_own_tables_only() -> None:
             assert found == [{Kind.ROWS: rows, Kind.SUM: rows * rows}] * 10
 
 
+@pytest.mark.slow
 def test_a_table_leaves_nothing_behind_in_the_shared_database() -> None:
     typed = typed_table(patients(3), metadata())
     with _database(typed) as connection:

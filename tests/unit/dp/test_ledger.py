@@ -143,6 +143,7 @@ for number in range(10_000):
 """
 
 
+@pytest.mark.slow
 def test_what_was_paid_before_a_kill_stays_paid(path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

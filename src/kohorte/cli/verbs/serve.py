@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from kohorte.errors import InputError
@@ -76,7 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make what is missing, print the address, and keep the service running."""
+    """Make what is missing, keep the service running, and print its address as soon as it answers."""
     _refuse_numbers(options)
     from kohorte.service.processes.opening import refuse_missing_libraries
 
@@ -115,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
             refuse_unreachable_database(settings)
             make_folder(settings)
             stack.enter_context(only_server(settings))
-        _announce(endpoint.address(listening), _prepare(settings, with_token=True))
+        announce = partial(_announce, endpoint.address(listening), _prepare(settings, with_token=True))
         keep_running(
             settings,
             endpoint,
@@ -123,6 +124,7 @@ def run(options: argparse.Namespace) -> int:
             processes=options.processes,
             workers=options.workers if Part.RESEARCH in settings.parts else 0,
             worker_command=("kohorte.cli.main", "worker", "--folder", options.folder),
+            when_ready=announce,
         )
     return 0
 

@@ -139,6 +139,16 @@ def listed(
     return [to_dict(service, row) for row in rows], total
 
 
+def _shown_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What would change, as the second person sees it; of a password only that it would."""
+    shown = {name: values[name] for name in SHOWN if name in values}
+    if "password_hash" in values:
+        shown["password"] = True
+    if "disabled_at" in values:
+        shown["disabled"] = values["disabled_at"] is not None
+    return shown
+
+
 def to_dict(service: Service, row: Row[Any]) -> dict[str, Any]:
     """Return a request as the interface shows it: the changes, but no password, not even as a hash."""
     values = _unsealed(service, row)
@@ -148,7 +158,7 @@ def to_dict(service: Service, row: Row[Any]) -> dict[str, Any]:
         "subject_kind": row.subject_kind,
         "subject_id": row.subject_id or None,
         "changes": sorted(name.removesuffix("_hash").removesuffix("_at") for name in values),
-        "values": {name: values[name] for name in SHOWN if name in values},
+        "values": _shown_values(values),
         "state": str(_state(row)),
         "requester_id": row.requester_id,
         "created_at": row.created_at.isoformat(),
@@ -225,7 +235,7 @@ def _stored(call: Call, connection: Connection) -> Row[Any]:
     inserted = insert(approvals).values(**entry, sealed_values=sealed).returning(approvals.c.id)
     number = connection.execute(inserted).scalar_one()
     call.service.guard.mark(connection, APPROVAL, number)
-    return connection.execute(APPROVAL.rows.where(APPROVAL.this((number,)))).one()
+    return connection.execute(APPROVAL.one, APPROVAL.keyed((number,))).one()
 
 
 def _held(service: Service, connection: Connection, actor: Actor, approval_id: int) -> Row[Any]:
@@ -236,7 +246,7 @@ def _held(service: Service, connection: Connection, actor: Actor, approval_id: i
 
 def _checked(service: Service, connection: Connection, row: Row[Any] | None, approval_id: int) -> Row[Any]:
     """Return a request that was found; refuse one that was changed or removed outside the service."""
-    if row is None and connection.execute(APPROVAL.rows.where(APPROVAL.this((approval_id,)))).one_or_none() is None:
+    if row is None and connection.execute(APPROVAL.one, APPROVAL.keyed((approval_id,))).one_or_none() is None:
         service.guard.refuse_known(connection, APPROVAL, approval_id)
     return service.guard.checked(connection, APPROVAL, found_or_refused(row, "approval"))
 
@@ -269,7 +279,7 @@ def _decided(service: Service, connection: Connection, row: Row[Any], state: App
     decision = {"state": str(state), "decider_id": actor.user_id, "decided_at": now()}
     with service.guard.changing(connection, APPROVAL, row.id):
         connection.execute(update(approvals).where(approvals.c.id == row.id).values(**decision))
-    decided = connection.execute(APPROVAL.rows.where(APPROVAL.this((row.id,)))).one()
+    decided = connection.execute(APPROVAL.one, APPROVAL.keyed((row.id,))).one()
     _log(
         service, connection, row, "confirm-approval" if state is ApprovalState.CONFIRMED else "decline-approval", actor
     )
@@ -316,7 +326,7 @@ def _involved(service: Service, connection: Connection, operation: str, subject_
     """The people who must not be the second person by a rule: who created the project, and its researcher."""
     if not _is_ruled(service, operation):
         return frozenset()
-    project = connection.execute(PROJECT.rows.where(PROJECT.this((subject_id,)))).one_or_none()
+    project = connection.execute(PROJECT.one, PROJECT.keyed((subject_id,))).one_or_none()
     if project is None:
         service.guard.refuse_known(connection, PROJECT, subject_id)
         return frozenset()

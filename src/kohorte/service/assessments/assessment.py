@@ -102,8 +102,8 @@ def _kept(
         )
 
     def assessed() -> dict[str, Any]:
-        frame = kept_tables.frame(service, dataset)
-        return assess(frame, plan, release(), policy=service.settings.policy, certified=certified)
+        with kept_tables.working(service, dataset) as table:
+            return assess(table.frame, plan, release(), policy=service.settings.policy, certified=certified)
 
     return kept_results.ASSESSMENTS.get(service, (str(dataset.table_sha256), *key), assessed)[0]
 

@@ -64,7 +64,7 @@ def _to_dict(found: plans.Proposal, known: set[str]) -> dict[str, Any]:
         "attributes": [_attribute(column, known, found.person) for column in found.columns],
         "privacy_models": [_model(model) for model in found.models],
         "suppression_limit": plans.SUPPRESSION_LIMIT,
-        "search": {"algorithm": found.algorithm},
+        "search": found.search.to_dict(),
     }
     if found.person is not None and found.person.columns:
         config["person"] = Person(found.person.columns).to_dict()

@@ -28,9 +28,15 @@ Table = TypeVar("Table", bound=HasFrame)
 class TableCache(Generic[Table]):
     """The most recently used tables up to a number of bytes; each is loaded by one thread at a time."""
 
-    def __init__(self, most_bytes: int, size: Callable[[Table], int] | None = None) -> None:
+    def __init__(
+        self,
+        most_bytes: int,
+        size: Callable[[Table], int] | None = None,
+        reduce: Callable[[Table], object] | None = None,
+    ) -> None:
         self._most = most_bytes
         self._size = size or _size
+        self._reduce = reduce
         self._lock = threading.Lock()
         self._kept: OrderedDict[Key, Table] = OrderedDict()
         self._loading: dict[Key, Future[Table]] = {}
@@ -60,10 +66,13 @@ class TableCache(Generic[Table]):
                 self._kept.pop(key, None)
                 self._loading.pop(key, None)
 
-    def shrink(self) -> None:
-        """Drop the least recently used tables if they have grown beyond the number of bytes."""
+    def shrink(self) -> bool:
+        """Reduce or drop the least recently used tables if they have grown beyond the number of bytes.
+
+        Return whether there were such tables.
+        """
         with self._lock:
-            self._shrink()
+            return self._shrink()
 
     def _load(self, key: Key, load: Callable[[], Table], future: Future[Table]) -> Table:
         try:
@@ -85,11 +94,17 @@ class TableCache(Generic[Table]):
             if self._loading.get(key) is future:
                 del self._loading[key]
 
-    def _shrink(self) -> None:
-        total = sum(self._size(table) for table in self._kept.values())
-        while total > self._most and self._kept:
-            _, oldest = self._kept.popitem(last=False)
-            total -= self._size(oldest)
+    def _shrink(self) -> bool:
+        sizes = {key: self._size(table) for key, table in self._kept.items()}
+        grown = sum(sizes.values()) > self._most
+        for key in list(sizes) if self._reduce is not None else ():
+            if sum(sizes.values()) <= self._most:
+                break
+            self._reduce(self._kept[key])  # type: ignore[misc]
+            sizes[key] = self._size(self._kept[key])
+        while sum(sizes.values()) > self._most and self._kept:
+            del sizes[self._kept.popitem(last=False)[0]]
+        return grown
 
 
 def _size(table: HasFrame) -> int:

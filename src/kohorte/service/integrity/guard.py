@@ -7,12 +7,12 @@ refused, the audit log gets an entry, and `kohorte audit verify` names the row.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, Update, select
 
 from kohorte.errors import EngineError, KohorteError
 from kohorte.service.audit import AuditLog, older_database
@@ -117,8 +117,7 @@ class Guard:
     @contextmanager
     def changing(self, connection: Connection, kind: Marked, *key: int) -> Iterator[None]:
         """Check a row, let the caller change it, and mark it again; a row that was forged does not become genuine."""
-        locked = kind.rows.where(kind.this(key)).with_for_update(of=kind.table, key_share=True)
-        row = connection.execute(locked).one_or_none()
+        row = connection.execute(kind.locked, kind.keyed(key)).one_or_none()
         if row is not None:
             self.checked(connection, kind, row)
         else:
@@ -129,13 +128,27 @@ class Guard:
 
     def mark(self, connection: Connection, kind: Marked, *key: int) -> None:
         """Mark a row that the caller has just inserted or found to be genuine."""
-        row = connection.execute(kind.rows.where(kind.this(key))).one()
+        row = connection.execute(kind.one, kind.keyed(key)).one()
+        connection.execute(kind.marking, self._marked(connection, kind, key, row._asdict()))
+
+    def rewrite(self, connection: Connection, kind: Marked, row: Row[Any], statement: Update, **values: object) -> None:
+        """Change and mark a row in one statement; the caller has locked and checked it in this transaction.
+
+        `statement` writes `values`, `new_version` and `new_mark` into the row of `kind.keyed`.
+        """
+        marked = self._marked(connection, kind, kind.key_of(row), {**row._asdict(), **values})
+        connection.execute(statement, {**marked, **values})
+
+    def _marked(
+        self, connection: Connection, kind: Marked, key: tuple[int, ...], row: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The parameters that mark a row; the transaction notes its version."""
         name = kind.name(key)
-        version = max(time.time_ns() // 1000, (row.version or 0) + 1, self.state_log.floors.newest(name) + 1)
-        mark = kind.mark(self.vault.ring.current, row, version)
-        connection.execute(update(kind.table).where(kind.this(key)).values(version=version, mark=mark))
+        version = max(time.time_ns() // 1000, (row["version"] or 0) + 1, self.state_log.floors.newest(name) + 1)
         if kind.in_state_log:
             changes_of(connection).rows[name] = version
+        mark = kind.mark(self.vault.ring.current, row, version)
+        return {**kind.keyed(key), "new_version": version, "new_mark": mark}
 
     def _refused(self, name: str, problem: Problem) -> EngineError:
         """Return the error for a row, after a note in the audit log: once for each row and process."""

@@ -92,7 +92,7 @@ def mark_again(database: Database, guard: Guard, vault: Vault) -> int:
 
 
 def _marked_again(connection: Connection, guard: Guard, vault: Vault, kind: Marked, key: tuple[int, ...]) -> bool:
-    row = connection.execute(kind.rows.where(kind.this(key)).with_for_update(of=kind.table, key_share=True)).one()
+    row = connection.execute(kind.locked, kind.keyed(key)).one()
     if not kind.is_genuine(vault.ring.previous, row) or guard.problem(connection, kind, row) is not None:
         return False
     guard.mark(connection, kind, *key)

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, Table, and_, func, select
+from sqlalchemy import ColumnElement, Row, Select, Table, Update, and_, bindparam, func, select, update
 
 from kohorte.service.keyring import MasterKey
 from kohorte.service.storage.schema import (
@@ -70,10 +70,30 @@ class Marked:
         """Return the name of a row: "users 3", or "accounts 4 7" if its key has two parts."""
         return " ".join(map(str, (self.table.name, *key)))
 
-    def this(self, key: Iterable[int]) -> ColumnElement[bool]:
-        """The condition that a row has a primary key."""
+    def keyed(self, key: Iterable[int]) -> dict[str, int]:
+        """The parameters of `one`, `locked` and `marking` for a primary key."""
+        names = [_bound(column) for column in self.table.primary_key.columns]
+        return dict(zip(names, key, strict=True))
+
+    @cached_property
+    def one(self) -> Select[*tuple[Any, ...]]:
+        """Selects the row with a primary key; built once, as the next two, because nearly every request needs them."""
+        return self.rows.where(self._this)
+
+    @cached_property
+    def locked(self) -> Select[*tuple[Any, ...]]:
+        """Selects the row with a primary key and locks it until the transaction ends."""
+        return self.one.with_for_update(of=self.table, key_share=True)
+
+    @cached_property
+    def marking(self) -> Update:
+        """Writes `new_version` and `new_mark` into the row with a primary key."""
+        return update(self.table).where(self._this).values(version=bindparam("new_version"), mark=bindparam("new_mark"))
+
+    @property
+    def _this(self) -> ColumnElement[bool]:
         columns = self.table.primary_key.columns
-        return and_(*(column == part for column, part in zip(columns, key, strict=True)))
+        return and_(*(column == bindparam(_bound(column)) for column in columns))
 
     @cached_property
     def covered(self) -> tuple[str, ...]:
@@ -81,9 +101,8 @@ class Marked:
         names = (str(name) for name in self.rows.selected_columns.keys())  # noqa: SIM118 - not a dictionary
         return tuple(name for name in names if name != "mark" and not name.startswith("sealed"))
 
-    def mark(self, key: MasterKey, row: Row[*tuple[Any, ...]], version: int) -> str:
+    def mark(self, key: MasterKey, values: Mapping[str, Any], version: int) -> str:
         """Return the mark of a row with a version; a row with values that the service never writes raises an error."""
-        values = row._asdict()
         counted = (name for name in self.covered if name not in LATER or values[name] is not None)
         facts = {name: _plain(values[name]) for name in counted}
         if "roles" in facts:
@@ -96,10 +115,14 @@ class Marked:
     def is_genuine(self, keys: Iterable[MasterKey], row: Row[*tuple[Any, ...]]) -> bool:
         """Whether a row has the mark that one of the keys gives it; the row may contain anything."""
         try:
-            given = str(row.mark).encode(errors="replace")
-            return any(hmac.compare_digest(given, self.mark(key, row, row.version).encode()) for key in keys)
+            given, values = str(row.mark).encode(errors="replace"), row._asdict()
+            return any(hmac.compare_digest(given, self.mark(key, values, row.version).encode()) for key in keys)
         except (TypeError, ValueError, RecursionError, AttributeError):
             return False
+
+
+def _bound(column: ColumnElement[Any]) -> str:
+    return f"of_{column.key}"
 
 
 def _plain(value: Any) -> Any:

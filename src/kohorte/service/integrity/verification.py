@@ -134,7 +134,7 @@ def _problems(
 
 def _problem_of(connection: Connection, guard: Guard, kind: Marked, key: tuple[Any, ...]) -> Problem | None:
     try:
-        return _examined(connection, guard, kind, connection.execute(kind.rows.where(kind.this(key))).one())
+        return _examined(connection, guard, kind, connection.execute(kind.one, kind.keyed(key)).one())
     except (TypeError, ValueError):
         return Problem.CHANGED
 

@@ -1,7 +1,8 @@
 """Evaluate a plan on a dataset: the release that it would give, in figures and with a few rows; nothing is stored.
 
 The table of a dataset stays in memory for a while, encoded and with the nodes that were counted (`preview_cache` bytes
-of all tables, the least recently used are dropped), because a steward changes a plan many times. A search that takes
+of all tables, the least recently used are dropped), because a steward changes a plan many times; all work together
+takes at most `preview_memory` bytes beside them. A search that takes
 longer than `SECONDS` is stopped with the best release so far, which is then not marked as optimal.
 """
 
@@ -67,8 +68,8 @@ def _evaluated(
     plan, dataset = plan_and_dataset(service, actor, dataset_id, config)
     service.settings.rules.refuse(ReleaseTerms.of(plan))
     began = time.perf_counter()
-    release = kept_tables.prepared(service, dataset).anonymize(plan, progress=Patience(SECONDS))
-    kept_tables.shrink(service)
+    with kept_tables.working(service, dataset) as table:
+        release = table.anonymize(plan, progress=Patience(SECONDS))
     return release, _told(release, plan, time.perf_counter() - began)
 
 

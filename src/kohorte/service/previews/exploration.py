@@ -116,12 +116,11 @@ def explore(
     plan = read_plan(config, Dataset(names_of(dataset), stored))
     service.settings.rules.refuse(ReleaseTerms.of(plan))
     key = (str(dataset.table_sha256), _what_counts(plan).fingerprint())
-    space, begun = kept_results.EXPLORATIONS.get(
-        service, key, lambda: Exploration(kept_tables.frame(service, dataset), plan)
-    )
-    if begun or not moves:
-        log_reading(service, actor, dataset_id, "explore-plan", rows=0)
-    space.count(FIRST_SECONDS if begun else SECONDS)
+    with kept_tables.working(service, dataset) as table:
+        space, begun = kept_results.EXPLORATIONS.get(service, key, lambda: Exploration(table.frame, plan))
+        if begun or not moves:
+            log_reading(service, actor, dataset_id, "explore-plan", rows=0)
+        space.count(FIRST_SECONDS if begun else SECONDS)
     return Explored(space, _chosen(space, at))
 
 

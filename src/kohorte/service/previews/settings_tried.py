@@ -19,6 +19,7 @@ SECONDS = 8.0
 def tried(service: Service, actor: Actor, dataset_id: int, config: Mapping[str, Any]) -> Tradeoff:
     """Return what other settings of a config would cost; figures only."""
     plan, dataset = plan_and_dataset(service, actor, dataset_id, config)
-    found = tradeoff(kept_tables.frame(service, dataset), plan, seconds=SECONDS)
+    with kept_tables.working(service, dataset) as table:
+        found = tradeoff(table.frame, plan, seconds=SECONDS)
     log_reading(service, actor, dataset_id, "try-settings", rows=0)
     return found

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import signal
+import socket
 import sys
 from functools import partial
 from pathlib import Path
@@ -64,7 +66,22 @@ def serve(options: argparse.Namespace) -> None:
         LimitedListener(options.socket, most=most_connections(), most_per_address=per_address) as listening,
     ):
         config = configuration(service, options.certificate, options.key, options.client_certificates)
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config, tell_ready=options.tell_ready).run(sockets=[listening])
+
+
+class Server(uvicorn.Server):
+    """A server that writes a byte to a pipe of its parent as soon as it answers."""
+
+    def __init__(self, config: uvicorn.Config, *, tell_ready: int | None) -> None:
+        super().__init__(config)
+        self._tell_ready = tell_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to answer."""
+        await super().startup(sockets)
+        if self.started and self._tell_ready is not None:
+            os.write(self._tell_ready, b"!")
+            os.close(self._tell_ready)
 
 
 def configuration(
@@ -109,6 +126,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--socket", type=int, required=True)
+    parser.add_argument("--tell-ready", type=int)
     parser.add_argument("--only", action="append")
     parser.add_argument("--certificate", type=Path)
     parser.add_argument("--key", type=Path)

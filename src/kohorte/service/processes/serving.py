@@ -7,6 +7,7 @@ import ipaddress
 import logging
 import os
 import re
+import select
 import signal
 import socket
 import ssl
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -153,18 +154,26 @@ def keep_running(
     processes: int,
     workers: int,
     worker_command: Sequence[str],
+    when_ready: Callable[[], object],
 ) -> None:
-    """Run all processes until SIGTERM or SIGINT, then end them within ten seconds."""
-    with _shared_metrics(processes) as shared, _stop_signals() as came:
+    """Run all processes until SIGTERM or SIGINT, then end them within ten seconds.
+
+    `when_ready` is called once, as soon as a server answers.
+    """
+    with _shared_metrics(processes) as shared, _stop_signals() as came, _pipe() as (news, tells_ready):
         environment = _environment(settings) | shared
-        server = _server_command(settings, endpoint, listening)
-        kept = [KeptProcess("a server", server, environment, (listening.fileno(),)) for _ in range(processes)]
+        inherited = (listening.fileno(), tells_ready)
+        server = [*_server_command(settings, endpoint, listening), "--tell-ready", str(tells_ready)]
+        kept = [KeptProcess("a server", server, environment, inherited) for _ in range(processes)]
         kept += [KeptProcess("a worker", worker_command, environment) for _ in range(workers)]
+        waits_for = [news]
         try:
             while not came:
                 for one in kept:
                     one.look_after()
-                time.sleep(POLL_SECONDS)
+                if select.select(waits_for, (), (), POLL_SECONDS)[0]:
+                    waits_for.clear()
+                    when_ready()
         finally:
             for one in kept:
                 one.stop(signal.SIGTERM)
@@ -213,6 +222,17 @@ def _environment(settings: Settings) -> dict[str, str]:
         METRICS_VARIABLE: settings.metrics_token,
     }
     return {**os.environ, **{name: value for name, value in named.items() if value}}
+
+
+@contextlib.contextmanager
+def _pipe() -> Iterator[tuple[int, int]]:
+    """The two ends of a pipe: one to read, and one to write that other processes can inherit."""
+    ends = os.pipe()
+    try:
+        yield ends
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, bindparam, func, insert, or_, select
 
 from kohorte.dp import Account, Budget
 from kohorte.dp.budget.budget import NOTHING, Cost
@@ -55,7 +55,7 @@ LOCKED_ACCOUNT = ACCOUNT.with_for_update()
 SPENDINGS = select(spent.c.amount, spent.c.delta, func.count().label("times")).where(_own(spent))
 SPENDINGS = SPENDINGS.group_by(spent.c.amount, spent.c.delta)
 SPEND = insert(spent).returning(spent.c.id)
-PAY = update(accounts).where(_own(accounts)).values(amount=bindparam("amount"), delta=bindparam("delta"))
+PAY = marks.ACCOUNT.marking.values(amount=bindparam("amount"), delta=bindparam("delta"))
 
 LOST_SQL = "(entered again from the log of spendings; the text is lost)"
 
@@ -102,24 +102,25 @@ class DatabaseLedger:
         with self.service.database.writing() as connection:
             head = enter_missing(self.service, connection)
             self._refuse_deleted(connection)
-            before = self._before(connection, str(budget.composition))
+            account = self._paid_account(connection, str(budget.composition))
+            before = _total(account)
             lately = {"of_question": query, "since": now() - timedelta(seconds=ANSWERED_WITHIN_SECONDS)}
             if connection.execute(BEING_ANSWERED, {**self._own, **lately}).first() is not None:
                 return None
             budget.refuse_beyond(before, cost)
             refuse_beyond_total(self.service, connection, Asked(self.project_id, self.user_id, cost, budget))
             bought = Bought(query, str(budget.composition), cost)
-            number = self.pay(connection, bought, before)
+            number = self.pay(connection, bought, account)
             self.service.spent_log.append(head, {"kind": "spend", **self._facts(bought)}).save(connection)
             total = before + cost
         self._paid = total
         return number
 
-    def pay(self, connection: Connection, bought: Bought, before: Cost, **details: int) -> int:
+    def pay(self, connection: Connection, bought: Bought, account: Row[Any], **details: int) -> int:
         """Write a spending into the account, the table of spendings and the audit log; return its number."""
         number = self._spend(connection, bought)
-        with self.service.guard.changing(connection, marks.ACCOUNT, self.project_id, self.user_id):
-            connection.execute(PAY, {**self._own, **_written(before + bought.cost)})
+        after = _written(_total(account) + bought.cost)
+        self.service.guard.rewrite(connection, marks.ACCOUNT, account, PAY, **after)
         self.service.log.append(
             connection,
             "spend",
@@ -135,7 +136,7 @@ class DatabaseLedger:
 
     def enter_again(self, connection: Connection, bought: Bought, number: int) -> None:
         """Pay for a spending that the log has and the database lacks."""
-        self.pay(connection, bought, self._before(connection, bought.composition), from_log=number)
+        self.pay(connection, bought, self._paid_account(connection, bought.composition), from_log=number)
 
     def record(self, number: int, released: str) -> None:
         """Record the answer to a paid query; nobody gets the answer before."""
@@ -157,15 +158,14 @@ class DatabaseLedger:
             self.service.guard.refuse_known(connection, marks.ACCOUNT, self.project_id, self.user_id)
             return NOTHING
         self.service.guard.checked(connection, marks.ACCOUNT, row)
-        return Cost(Fraction(row.amount), Fraction(row.delta))
+        return _total(row)
 
-    def _before(self, connection: Connection, composition: str) -> Cost:
-        """What the account has paid before this query; it must be the sum of its spendings."""
+    def _paid_account(self, connection: Connection, composition: str) -> Row[Any]:
+        """The account with what was paid before this query, locked; it must be the sum of its spendings."""
         row = self._locked_account(connection, composition)
-        paid = Cost(Fraction(row.amount), Fraction(row.delta))
-        if paid != _sum(connection.execute(SPENDINGS, self._own).all()):
+        if _total(row) != _sum(connection.execute(SPENDINGS, self._own).all()):
             raise self.service.guard.refused(marks.ACCOUNT, row, Problem.CHANGED)
-        return paid
+        return row
 
     @property
     def _own(self) -> dict[str, int]:
@@ -247,6 +247,10 @@ def _enter(service: Service, connection: Connection, entry: Entry) -> None:
         return
     ledger = DatabaseLedger(service, facts["project_id"], facts["user_id"], sql=LOST_SQL)
     ledger.enter_again(connection, bought, entry.head.number)
+
+
+def _total(account: Row[Any]) -> Cost:
+    return Cost(Fraction(account.amount), Fraction(account.delta))
 
 
 def _written(total: Cost) -> dict[str, str]:

@@ -121,7 +121,7 @@ def is_unmade(service: Service, connection: Connection, draft: Row[Any]) -> bool
     """Whether the release of a draft could not be made, or its project was deleted, so that it can be made again."""
     if draft.state != DraftState.RELEASED:
         return False
-    project = connection.execute(PROJECT.rows.where(PROJECT.this((draft.project_id,)))).one_or_none()
+    project = connection.execute(PROJECT.one, PROJECT.keyed((draft.project_id,))).one_or_none()
     if project is None:
         service.guard.refuse_known(connection, PROJECT, draft.project_id)
         return True

@@ -126,7 +126,7 @@ def _project(service: Service, connection: Connection, draft: Row[Any]) -> Row[A
     """The project of a draft that was released, unless it was deleted."""
     if draft.project_id is None:
         return None
-    row = connection.execute(PROJECT.rows.where(PROJECT.this((draft.project_id,)))).one_or_none()
+    row = connection.execute(PROJECT.one, PROJECT.keyed((draft.project_id,))).one_or_none()
     if row is None:
         service.guard.refuse_known(connection, PROJECT, draft.project_id)
         return None

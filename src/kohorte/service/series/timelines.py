@@ -1,8 +1,8 @@
 """The timelines of the series in a folder of the service.
 
-A series has a secret key and a memory of all rows, which stay in its own folder; `kohorte series` starts it and makes
-its releases there. The service only reads: no release is made, nothing is changed, and numbers of rows that are fewer
-than the models allow are not told.
+A series has a secret key and a memory of all rows, which stay in its own folder. Here it is only read: no release is
+made, nothing is changed, and numbers of rows that are fewer than the models allow are not told. `releasing` starts
+series and makes their releases, and so does `kohorte series` on the machine of the service.
 """
 
 from __future__ import annotations
@@ -66,17 +66,18 @@ def listed(service: Service, actor: Actor) -> list[dict[str, Any]]:
 def shown(service: Service, actor: Actor, name: str) -> Timeline:
     """Return the timeline of a series."""
     actor.refuse_without(Permission.SEE_DATASETS)
-    series = Series.open(_folder(service, name))
+    series = Series.open(folder_of(service, name))
     return Timeline(name, series, status_of(series.definition, series.state))
 
 
 def coming(service: Service, actor: Actor, name: str, dataset_id: int) -> Timeline:
     """Return the timeline with what the next release would be, made from a dataset; the series does not change."""
     actor.refuse_without(Permission.SEE_VALUES)
-    series = Series.open(_folder(service, name))
+    series = Series.open(folder_of(service, name))
     with service.database.reading() as connection:
         dataset = dataset_for(service, connection, actor, dataset_id)
-    found = Timeline(name, series, series.status(kept_tables.frame(service, dataset)))
+    with kept_tables.working(service, dataset) as table:
+        found = Timeline(name, series, series.status(table.frame))
     log_reading(service, actor, dataset_id, "preview-series", rows=0)
     return found
 
@@ -87,7 +88,7 @@ def _folders(service: Service) -> Iterator[Path]:
         yield from (path.parent for path in folder.glob(f"*/{NAME}"))
 
 
-def _folder(service: Service, name: str) -> Path:
+def folder_of(service: Service, name: str) -> Path:
     """The folder of a series; a name is compared with those that exist, and never becomes part of a path."""
     found = next((path for path in _folders(service) if path.name == name), None)
     if found is None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from kohorte.errors import AccessDenied, InputError
-from kohorte.pseudonyms.definition import Definition
+from kohorte.pseudonyms.definition import Definition, KeyState
 from kohorte.pseudonyms.domains import Domains
 from kohorte.pseudonyms.texts import Dates, Pseudonymized, pseudonymized
 from kohorte.service.access import Actor
@@ -48,16 +49,20 @@ def create(service: Service, actor: Actor, definition: Definition) -> Definition
     return made
 
 
-def listed(service: Service) -> list[Definition]:
-    """Return the definitions of all domains."""
+def listed(service: Service) -> list[dict[str, Any]]:
+    """Return the definitions of all domains, and whether their keys can be used."""
     with known_domains(service) as domains:
-        return domains.definitions()
+        return [_shown(domains, one) for one in domains.definitions()]
 
 
-def shown(service: Service, name: str) -> Definition:
-    """Return the definition of a domain."""
+def shown(service: Service, name: str) -> dict[str, Any]:
+    """Return the definition of a domain, and whether its key can be used."""
     with known_domains(service) as domains:
-        return domains.definition(name)
+        return _shown(domains, domains.definition(name))
+
+
+def _shown(domains: Domains, definition: Definition) -> dict[str, Any]:
+    return definition.figures | {"key_state": domains.key_state(definition)}
 
 
 def filled(service: Service, actor: Actor, name: str) -> float | None:
@@ -65,8 +70,8 @@ def filled(service: Service, actor: Actor, name: str) -> float | None:
     if learns_nothing(actor):
         return None
     with known_domains(service) as domains:
-        definition = domains.definition(name)
-        share = domains.open(name).kind.filled if definition.keys else None
+        usable = domains.key_state(domains.definition(name)) is KeyState.USABLE
+        share = domains.open(name).kind.filled if usable else None
     return None if share is None else round(share, 2)
 
 

@@ -26,7 +26,7 @@ def known(service: Service, part: Part) -> Head:
     """The last entry of the log of a part that the service has seen."""
     key = _key(part)
     with service.database.reading() as connection:
-        row = connection.execute(PART_HEAD.rows.where(PART_HEAD.this((key,)))).one_or_none()
+        row = connection.execute(PART_HEAD.one, PART_HEAD.keyed((key,))).one_or_none()
         if row is None:
             service.guard.refuse_known(connection, PART_HEAD, key)
             return Head()

@@ -36,7 +36,7 @@ def count(service: Service, actor: Actor, texts: int) -> None:
     key = actor.user_id
     with service.database.writing() as connection:
         connection.execute(select(users.c.id).where(users.c.id == key).with_for_update()).one()  # one call at a time
-        row = connection.execute(DAILY_USE.rows.where(DAILY_USE.this((key,)))).one_or_none()
+        row = connection.execute(DAILY_USE.one, DAILY_USE.keyed((key,))).one_or_none()
         today, used = moment.date().isoformat(), 0
         if row is not None:
             service.guard.checked(connection, DAILY_USE, row)

@@ -20,6 +20,7 @@ from kohorte.service.exchange.parcels import Deliveries
 from kohorte.service.parts import Part
 from kohorte.service.projects import tables
 from kohorte.service.web import documentation
+from kohorte.service.web.basic_credentials import BasicSessions
 from kohorte.service.web.dependencies import authorize
 from kohorte.service.web.errors import PROBLEMS, LastResort, add_error_handlers
 from kohorte.service.web.metrics import Metrics
@@ -93,6 +94,7 @@ def create_app(service: Service) -> FastAPI:
     app.state.service = service
     app.state.metrics = Metrics(service)
     app.state.limits = RateLimits(service.settings)
+    app.state.basic_sessions = BasicSessions()
     add_error_handlers(app)
     add_session_handler(app)
     _surround(app, service)
@@ -120,6 +122,7 @@ async def _made_ready(app: FastAPI) -> AsyncIterator[None]:
 def _routes(parts: frozenset[Part]) -> tuple[BaseRoute, ...]:
     """All routes of some parts; each runs `authorize` first. They are slow to build."""
     everything = APIRouter(dependencies=[Depends(authorize)], responses=PROBLEMS)
+    everything.include_router(health.monitor_router)  # first, so that metrics and log name the path of the interface
     for routes in (*SHARED, *(one for part, members in ROUTES.items() if part in parts for one in members)):
         everything.include_router(routes.router, prefix=PREFIX)
     if Part.PSEUDONYMS in parts:

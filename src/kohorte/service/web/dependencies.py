@@ -14,6 +14,7 @@ from kohorte.service.accounts.tokens import authenticate
 from kohorte.service.context import Service
 from kohorte.service.permissions import RULES, Permission
 from kohorte.service.settings import Settings
+from kohorte.service.web.basic_credentials import basic_actor
 from kohorte.service.web.client_certificates import presented
 from kohorte.service.web.middleware.rate_limits import RateLimits
 
@@ -33,24 +34,28 @@ def service_of(request: Request) -> Service:
 
 
 def authorize(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)] = None
+    request: Request,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)] = None,
+    basic: Annotated[Actor | None, Depends(basic_actor)] = None,
 ) -> None:
     """Authenticate the caller and refuse what the rules of `permissions` do not permit; runs before every route.
 
-    A request without a token may come from another service with a pinned certificate. The metrics token of the
-    settings gives access to the metrics only. For operations that anyone may call, a token is ignored, because it may
-    have expired.
+    A request without a token may come from another service with a pinned certificate, or from a client of gPAS or Vfps
+    with Basic credentials, which only their operations accept. The metrics token of the settings gives access to the
+    metrics only. For operations that anyone may call, a token is ignored, because it may have expired.
     """
     operation = request.scope["route"].name
     limits: RateLimits = request.app.state.limits
     limits.count_operation(request.scope, operation)
-    request.state.actor = None
+    request.state.actor = basic
     token = credentials.credentials if credentials is not None else None
     if operation == "show_metrics" and is_metrics_token(service_of(request).settings, token):
         return
     certificate = presented(request.scope)
-    if RULES.get(operation) is not Permission.ANYONE and (token is not None or certificate is not None):
+    signed = basic is None and (token is not None or certificate is not None)
+    if signed and RULES.get(operation) is not Permission.ANYONE:
         request.state.actor = _actor(service_of(request), token, certificate)
+    if request.state.actor is not None:
         limits.count_user(request.state.actor.user_id)
     permit(operation, request.state.actor)
 

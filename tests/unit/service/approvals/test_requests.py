@@ -240,9 +240,8 @@ def test_roles_change_when_somebody_else_has_confirmed(careful: Service, steward
     values = users.planned(careful, steward, jane.id, changes)
     number = asked(careful, steward, "change_user", jane.id, values)
     told = requests.shown(careful, second, number)
-    assert (told["changes"], told["values"]) == (
-        ["password", "password_expires", "roles"], {"roles": ["approver", "operator"]},
-    )  # fmt: skip
+    assert told["changes"] == ["password", "password_expires", "roles"]
+    assert told["values"] == {"roles": ["approver", "operator"], "password": True}
     assert values["password_hash"] not in str(told)
     assert users.user_to_dict(users.shown(careful, second, jane.id))["roles"] == ["researcher"]
     requests.confirm(careful, second, number)

@@ -24,7 +24,7 @@ def row_of(kind: Marked, **changes: Any) -> Any:
 
 
 def marked(kind: Marked, **changes: Any) -> Any:
-    return row_of(kind, **changes, mark=kind.mark(KEY, row_of(kind, **changes), 5))
+    return row_of(kind, **changes, mark=kind.mark(KEY, row_of(kind, **changes)._asdict(), 5))
 
 
 @pytest.mark.parametrize("kind", MARKED, ids=lambda kind: kind.table.name)
@@ -45,7 +45,7 @@ def test_every_table_with_a_mark_is_known() -> None:
 
 def test_the_mark_of_one_table_is_worth_nothing_in_another() -> None:
     other = dataclasses.replace(USER, table=metadata.tables["datasets"])
-    assert USER.mark(KEY, row_of(USER), 5) != other.mark(KEY, row_of(USER), 5)
+    assert USER.mark(KEY, row_of(USER)._asdict(), 5) != other.mark(KEY, row_of(USER)._asdict(), 5)
 
 
 def test_text_cannot_move_from_one_column_to_the_next() -> None:

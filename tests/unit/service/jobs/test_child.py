@@ -189,6 +189,7 @@ CALCULATIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [b"", b'{"order": "half a li'], ids=["whole", "half"])
 @pytest.mark.parametrize("what", CALCULATIONS.values(), ids=CALCULATIONS)
 def test_the_process_ends_in_the_middle_of_a_calculation_when_its_worker_is_gone(

@@ -9,18 +9,22 @@ from kohorte.errors import EngineError
 from kohorte.service.web.routes import health
 
 
-def test_head_answers_like_get_without_a_body(plain: TestClient) -> None:
-    told, short = plain.get("/api/v1/health"), plain.head("/api/v1/health")
+@pytest.mark.parametrize("path", ["/health", "/api/v1/health"])
+def test_head_answers_like_get_without_a_body(plain: TestClient, path: str) -> None:
+    told, short = plain.get(path), plain.head(path)
     assert (told.status_code, told.json()["database"]) == (200, True)
     assert (short.status_code, short.content) == (200, b"")
     assert short.headers["content-type"] == told.headers["content-type"]
 
 
-def test_head_tells_that_the_database_does_not_answer(plain: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", ["/health", "/api/v1/health"])
+def test_head_tells_that_the_database_does_not_answer(
+    plain: TestClient, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(service: object) -> int:
         raise EngineError("no", code="service-database")
 
     monkeypatch.setattr(health, "workers_seen", fail)
-    assert plain.get("/api/v1/health").status_code == 503
-    assert (plain.head("/api/v1/health").status_code, plain.head("/api/v1/health").content) == (503, b"")
+    assert plain.get(path).status_code == 503
+    assert (plain.head(path).status_code, plain.head(path).content) == (503, b"")
     assert plain.head("/api/v1/metrics").status_code == 404

@@ -128,6 +128,7 @@ def test_more_headers_do_not_win_more_time(connect: Connect) -> None:
     assert drip(connection, b"X-a: 1\r\n", 20 * SHORT)
 
 
+@pytest.mark.slow
 def test_a_further_request_has_its_own_time(connect: Connect) -> None:
     connection = connect()
     for _ in range(3):
@@ -148,6 +149,7 @@ def test_a_body_that_stalls_is_closed(connect: Connect) -> None:
     assert everything(connection) == b""
 
 
+@pytest.mark.slow
 def test_a_slow_upload_that_keeps_sending_is_taken(connect: Connect) -> None:
     connection = connect()
     connection.sendall(POST % (b"", b"Content-Length: 20"))
@@ -164,6 +166,7 @@ def test_what_is_sent_on_after_the_answer_is_not_taken_for_ever(connect: Connect
     assert drip(connection, b"x", 20 * SHORT)
 
 
+@pytest.mark.slow
 def test_an_answer_that_nobody_takes_is_given_up(connect: Connect) -> None:
     connection = connect()
     connection.sendall(GET.replace(b"/ ", b"/large "))
@@ -222,6 +225,7 @@ def test_behind_a_proxy_only_the_number_in_all_counts() -> None:
         assert is_closed(connecting())
 
 
+@pytest.mark.slow
 def test_files_that_run_out_are_logged_once_a_second(caplog: pytest.LogCaptureFixture) -> None:
     with served(most=10_000, most_per_address=None) as connecting, ExitStack() as clients:
         address = connecting().getpeername()

@@ -55,6 +55,7 @@ def slow() -> Iterator[Slow]:
     work.may_end.set()
 
 
+@pytest.mark.slow
 @on_sqlite
 @pytest.mark.parametrize("name", HEAVY)
 def test_others_are_answered_while_many_ask_for_heavy_work(

@@ -32,6 +32,7 @@ class GivenStatistics(Body):
     date: Line = Field(examples=["2024-12-31"])
     reference: Line = Field(examples=["inhabitants of Austria"])
     population: int | None = Field(default=None, ge=1, le=2**53)
+    precision: Line | None = Field(default=None, description="How the figures are rounded, and what is an estimate.")
     layout: Line | None = Field(default=None, description="The layout of an official table, such as `icd10`.")
     table: str = Field(max_length=1 << 24, examples=["value,share\nE11,0.07\n"], description="The table as CSV.")
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
 from kohorte.pseudonyms.dates import MOST_DAYS
+from kohorte.pseudonyms.definition import KeyState
 from kohorte.pseudonyms.shape import LONGEST
 from kohorte.service.trust.way_back import Wish
 from kohorte.service.web.models.handing_over import PublicKeyText, recipient_of
@@ -28,6 +29,7 @@ DOMAIN: dict[str, Any] = {
     "numbered": False,
     "keep_format": False,
     "key_version": 1,
+    "key_state": "usable",
 }
 REQUEST: dict[str, Any] = {
     "request": 1,
@@ -85,6 +87,10 @@ class DomainAnswer(BaseModel):
     numbered: bool
     keep_format: bool
     key_version: int | None = Field(description="The current version of the key; null if the key was destroyed.")
+    key_state: KeyState = Field(
+        default=KeyState.USABLE,
+        description="`lost`: the key file or a version in it is missing; `refused`: it is another key or was put back.",
+    )
 
 
 class OneDomainAnswer(DomainAnswer):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastapi import APIRouter
 
+from kohorte.service.access import Actor
+from kohorte.service.context import Service
+from kohorte.service.permissions import Permission
 from kohorte.service.trust import consents, temp_ids
 from kohorte.service.web.dependencies import ActorDep, Number, ServiceDep
+from kohorte.service.web.execution.constant_time import TEXTS_OF_A_STEP, run_discreetly
 from kohorte.service.web.models.consents import (
     ConsentsAnswer,
     CoveredPerson,
@@ -22,6 +28,13 @@ from kohorte.service.web.models.consents import (
 from kohorte.service.web.models.patients import OnePid
 
 router = APIRouter(tags=["patients"], prefix="/patients")
+
+
+def _step(service: Service, actor: Actor, texts: int) -> float | None:
+    """How long the answer to a recipient takes at least; trustees may learn who is in the list."""
+    if actor.may(Permission.MANAGE_PATIENTS):
+        return None
+    return service.settings.answer_seconds * (1 + texts / TEXTS_OF_A_STEP)
 
 
 @router.post("/consents", summary="Note that people agreed")
@@ -52,11 +65,14 @@ def list_released(body: OnePid, service: ServiceDep, actor: ActorDep) -> Release
 
 
 @router.post("/exports", summary="Note an export to a project")
-def export_patients(body: ExportWish, service: ServiceDep, actor: ActorDep) -> ExportAnswer:
-    """Return who of the given people, or of all, agreed to a purpose; it is noted for each of them."""
-    number, people = consents.export(
-        service, actor, body.pids, purpose=body.purpose, project=body.project, categories=body.categories
-    )
+async def export_patients(body: ExportWish, service: ServiceDep, actor: ActorDep) -> ExportAnswer:
+    """Return who of the given people, or of all, agreed to a purpose; it is noted for each of them.
+
+    A recipient does not learn whether a person who is left out is in the list, also not from the time of the answer.
+    """
+    step = _step(service, actor, len(body.pids or ()))
+    work = partial(consents.export, purpose=body.purpose, project=body.project, categories=body.categories)
+    number, people = await run_discreetly(step, work, service, actor, body.pids)
     return ExportAnswer(export=number, people=[CoveredPerson(**one) for one in people])
 
 
@@ -74,6 +90,10 @@ def issue_temp_ids(body: TempIdWish, service: ServiceDep, actor: ActorDep) -> Te
 
 
 @router.post("/temp-ids/resolve", summary="Turn TempIDs into PIDs")
-def resolve_temp_ids(body: TempIds, service: ServiceDep, actor: ActorDep) -> PidsAnswer:
-    """Return the PIDs of TempIDs that were made for the calling account, all or none; they are used up."""
-    return PidsAnswer(pids=temp_ids.resolve(service, actor, body.temp_ids))
+async def resolve_temp_ids(body: TempIds, service: ServiceDep, actor: ActorDep) -> PidsAnswer:
+    """Return the PIDs of TempIDs that were made for the calling account, all or none; they are used up.
+
+    Neither words nor time of a refusal tell whether a TempID is unknown, expired, used or for another account.
+    """
+    step = _step(service, actor, len(body.temp_ids))
+    return PidsAnswer(pids=await run_discreetly(step, temp_ids.resolve, service, actor, body.temp_ids))

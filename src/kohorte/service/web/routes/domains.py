@@ -53,13 +53,13 @@ def create_domain(body: NewDomain, service: ServiceDep, actor: ActorDep, respons
 @router.get("/domains", summary="List the domains")
 def list_domains(service: ServiceDep) -> DomainsAnswer:
     """Return the definitions of all domains, without keys."""
-    return DomainsAnswer(domains=[DomainAnswer(**one.figures) for one in domains.listed(service)])
+    return DomainsAnswer(domains=[DomainAnswer(**one) for one in domains.listed(service)])
 
 
 @router.get("/domains/{name}", summary="Show a domain")
 def show_domain(name: DomainName, service: ServiceDep, actor: ActorDep) -> OneDomainAnswer:
     """Return the definition of a domain, without its key; trustees also learn how full a list is."""
-    return OneDomainAnswer(**domains.shown(service, name).figures, filled=domains.filled(service, actor, name))
+    return OneDomainAnswer(**domains.shown(service, name), filled=domains.filled(service, actor, name))
 
 
 @router.post("/domains/{name}/rotate-key", summary="Rotate the key of a domain")

@@ -14,6 +14,8 @@ from kohorte.service.web.dependencies import ServiceDep
 from kohorte.service.web.metrics import Metrics, workers_seen
 
 router = APIRouter(tags=["health"])
+monitor_router = APIRouter(include_in_schema=False)
+"""The same answers at `/health`, where monitors and proxies look."""
 metrics_router = APIRouter(tags=["health"])
 Status = Literal["ok", "degraded"]
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -51,6 +53,8 @@ def head_health(service: ServiceDep) -> Response:
 
 
 router.add_api_route("/health", head_health, methods=["HEAD"], name="show_health", include_in_schema=False)
+monitor_router.add_api_route("/health", show_health, methods=["GET"], name="show_health")
+monitor_router.add_api_route("/health", head_health, methods=["HEAD"], name="show_health")
 
 
 @metrics_router.get(

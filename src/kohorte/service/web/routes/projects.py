@@ -12,13 +12,16 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 
 from kohorte.data import write_csv
 from kohorte.languages import preferred
+from kohorte.service.access import Actor
 from kohorte.service.accounts import users
 from kohorte.service.approvals.requests import perform, refuse_unapproved
+from kohorte.service.context import Service
 from kohorte.service.jobs.queue import State, job_to_dict
 from kohorte.service.projects import queries, released_files, store
 from kohorte.service.projects.dataset_budget import dataset_budget
 from kohorte.service.projects.project_dicts import project_to_dict, projects_to_dicts
 from kohorte.service.web.dependencies import LARGEST_NUMBER, ActorDep, Limit, Number, PageNumber, ServiceDep
+from kohorte.service.web.download_formats import Format, release_chunks
 from kohorte.service.web.errors import answer
 from kohorte.service.web.execution.constant_time import run_query
 from kohorte.service.web.execution.synchronous import Prefer, is_small, job_in_time, location_of_job
@@ -56,6 +59,12 @@ class CsvResponse(StreamingResponse):
     """A CSV file as an attachment."""
 
     media_type = "text/csv"
+
+
+def release_file(service: Service, actor: Actor, project_id: int, wanted: Format) -> Response:
+    """Return the released table as an attachment in a format."""
+    content = release_chunks(service, actor, project_id, wanted)
+    return CsvResponse(content, headers=attachment(wanted.file_name(project_id)), media_type=wanted.media_type)
 
 
 @router.post("/projects", status_code=201, summary="Create a project", response_model=ProjectAnswer, responses=CREATED)
@@ -114,12 +123,15 @@ def delete_project(project_id: Number, service: ServiceDep, actor: ActorDep) -> 
     response_class=CsvResponse,
     responses=MAY_WAIT,
 )
-def download_csv(project_id: Number, service: ServiceDep, actor: ActorDep) -> Response:
-    """Return the released table, which was verified when it was made."""
-    if (later := waiting(perform(service, actor, "download_csv", project_id))) is not None:
-        return later
-    chunks = released_files.csv_chunks(service, actor, project_id)
-    return CsvResponse(chunks, headers=attachment(f"project-{project_id}.csv"))
+def download_csv(
+    project_id: Number,
+    service: ServiceDep,
+    actor: ActorDep,
+    format: Annotated[Format, Query(description="csv is the file of the certificate")] = Format.CSV,  # noqa: A002
+) -> Response:
+    """Return the released table, which was verified when it was made; other formats have the same rows and cells."""
+    later = waiting(perform(service, actor, "download_csv", project_id))
+    return later or release_file(service, actor, project_id, format)
 
 
 @router.get(

@@ -28,7 +28,7 @@ def import_statistics(body: GivenStatistics, service: ServiceDep, actor: ActorDe
 
 @router.post("/shipped", status_code=201, summary="Import the statistics that come with Kohorte")
 def import_shipped_statistics(service: ServiceDep, actor: ActorDep) -> StatisticsAnswer:
-    """Import orders of magnitude without a source; they show how a check works, and are not for decisions."""
+    """Import a small set of published figures and estimates; they show how a check works, and are not for decisions."""
     return StatisticsAnswer(versions=statistics.add_shipped(service, actor))
 
 

@@ -44,6 +44,7 @@ class Suppressed(BaseModel):
     known: bool = Field(description="False if it cannot be told which rows are suppressed.")
     lost_values: dict[str, int] = Field(description="How many values of a column no longer occur.")
     columns: list[ColumnSuppression]
+    unlisted: list[str] = Field(description="Columns that have too many groups to compare.")
 
 
 class AssessmentAnswer(BaseModel):
