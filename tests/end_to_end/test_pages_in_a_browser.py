@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from contextlib import closing
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +17,13 @@ from playwright.sync_api import Browser, Page, expect
 
 import kohorte as ko
 from kohorte.cli.main import main
+from kohorte.disclosures.ledger import Ledger
+from kohorte.exchange.checking.check import check_request
+from kohorte.exchange.picture.page import to_html as check_page
+from kohorte.exchange.statistics import shipped_statistics
 from kohorte.space.page import to_html as space_page
 from support.browser import PHONE, look, opened
+from testbed import hospital
 
 READABLE = 8 * 96 / 72
 """Eight points, in pixels: the smallest type on paper."""
@@ -29,6 +38,10 @@ DECLARED = """() => [[...document.styleSheets].flatMap(sheet => [...sheet.cssRul
     .filter(rule => rule instanceof CSSPageRule && rule.style.size).map(rule => rule.style.size)]"""
 SPLIT = """() => [...document.querySelectorAll('h2, h3, h2 + p')].filter(one =>
     getComputedStyle(one).breakAfter !== 'avoid').map(one => one.textContent)"""
+
+WIDER = """() => [...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth)
+    .map(one => one.getAttribute('aria-label'))"""
+"""Tables of which a part is out of sight."""
 
 
 def stays() -> pl.DataFrame:
@@ -60,7 +73,7 @@ PLAN: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a report, a solution space, a series and a comparison."""
+    """A folder with a report, a solution space, a series, a comparison and the page of a check."""
     folder = tmp_path_factory.mktemp("pages")
     table, plan = folder / "stays.csv", folder / "plan.yaml"
     stays().write_csv(table)
@@ -71,6 +84,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = ko.compare_algorithms(stays(), ko.Plan.from_dict(PLAN), algorithms=["optimal", "datafly"])
     (folder / "comparison.html").write_text(found.to_html())
     _write_series(folder)
+    _write_check(folder)
     return folder
 
 
@@ -83,12 +97,25 @@ def _write_series(folder: Path) -> None:
     series.write_picture(folder / "series.html")
 
 
+def _write_check(folder: Path) -> None:
+    """A request for dates, ZIP codes and ages, of which each verdict has reasons in several words."""
+    dates = {"role": "quasi-identifying", "hierarchy": {"dates": {"format": "%Y-%m-%d", "levels": ["month", "year"]}}}
+    days = pl.format("2026-0{}-1{}", pl.int_range(pl.len()) % 6 + 1, pl.int_range(pl.len()) % 10)
+    table = hospital.patients(900, people=700, treated=350).with_columns(admitted=days)
+    plan = ko.Plan.from_dict(hospital.PLAN | {"attributes": hospital.PLAN["attributes"] | {"admitted": dates}})
+    asked = hospital.request(attributes=("age", "sex", "occupation", "zip", "admitted", "diagnosis"))
+    house, day = replace(hospital.holding(), plan=plan), date(2026, 11, 17)
+    with closing(Ledger.open(folder / "ledger", create=True)) as ledger:
+        found = check_request(asked, table, house, shipped_statistics(), ledger, today=day)
+    (folder / "check.html").write_text(check_page(found.record, number_of_request=1), encoding="utf-8")
+
+
 def shown(page: Page, pages: Path, name: str) -> None:
     page.goto((pages / f"{name}.html").as_uri())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["report", "lattice", "series", "comparison"])
+@pytest.mark.parametrize("name", ["report", "lattice", "series", "comparison", "check"])
 def test_a_page_is_accessible_in_light_and_dark_and_readable_on_a_phone(
     chromium: Browser, pages: Path, name: str
 ) -> None:
@@ -98,6 +125,25 @@ def test_a_page_is_accessible_in_light_and_dark_and_readable_on_a_phone(
             look(page)
             page.set_viewport_size(PHONE)  # type: ignore[arg-type]
             assert min(page.evaluate(SIZES)) >= 10
+
+
+@pytest.mark.parametrize("name", ["report", "lattice", "series", "comparison", "check"])
+def test_tables_that_can_be_wider_than_a_phone_are_reached_with_the_keyboard(pages: Path, name: str) -> None:
+    text = (pages / f"{name}.html").read_text(encoding="utf-8")
+    around = re.findall(r'<div class="scroll"([^>]*)><table', text)
+    assert around
+    assert all(re.fullmatch(r' tabindex="0" role="region" aria-label="[^"]+"', one) for one in around)
+    assert text.count("<main>") == 1
+
+
+def test_every_column_of_a_check_is_read_on_a_phone_without_scrolling(chromium: Browser, pages: Path) -> None:
+    with opened(chromium, "http://localhost") as page:
+        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        shown(page, pages, "check")
+        assert page.evaluate(WIDER) == []
+        why = page.get_by_role("cell", name="the policy allows no finer date").bounding_box()
+        assert why is not None
+        assert why["width"] > 300  # it is text, and has the whole width
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,14 @@ def test_verify_says_what_is_open(registry: Path, run: Run) -> None:
     assert ran.out.endswith("verdict: amber; the table satisfies the plan, but 2 points are open\n")
 
 
+def test_a_certificate_is_recognised_whatever_its_file_is_called(registry: Path, run: Run) -> None:
+    run(*BASE, "--output", "out.csv")
+    (registry / "out.certificate.json").rename(registry / "project-1.json")
+    verified = run("verify", "out.csv", "--plan", "project-1.json", "--json")
+    assert verified.code == 0
+    assert verified.json["satisfied"]
+
+
 def test_purpose_and_recipient_stand_in_certificate_and_report_with_the_hash_of_the_certificate(
     registry: Path, run: Run
 ) -> None:

@@ -86,11 +86,12 @@ def _questions(facts: Facts, attacks: Attacks) -> list[dict[str, object]]:
     """The three questions of the authorities, each with its answer and whether something is open about it."""
     profile, together = facts.judged.profile, facts.one_person
     certain = () if together is None else [value for value in together.values if value.single_value]
-    still_open = (
+    found = (
         bool(profile.uniqueness.sample_uniques or (together is not None and together.alone)),
         profile.attackers.prosecutor.above_threshold > 0 or bool(together is not None and together.fewer_than_k),
         facts.known_values or bool(certain) or any(attack.hurt for attack in attacks if attack.name in INFERRING),
     )
+    still_open = [one or profile.people_not_counted for one in found]
     names = ("singling_out", "linkability", "inference")
     return [
         {"name": name, "question": question, "answer": answer, "open": is_open}
@@ -116,12 +117,14 @@ def _suppressed(facts: Facts) -> dict[str, object]:
             }
             for name, groups in part.groups
         ],
+        "unlisted": part.unlisted,
     }
 
 
 def _group(group: Group) -> dict[str, object]:
     return {
         "label": group.label,
+        "together": group.together,
         "rows": group.rows,
         "suppressed": group.rows - group.kept,
         "share": group.suppressed_share,

@@ -12,6 +12,8 @@ from kohorte.data import Role
 from kohorte.in_words import PEOPLE
 from kohorte.report.facts import Facts
 
+ONLY_ROWS = "But rows were counted, not people: all rows of a class may be about one person."
+
 
 def answers(facts: Facts) -> list[tuple[str, str]]:
     """The questions and their answers."""
@@ -30,6 +32,8 @@ def _singling_out(facts: Facts) -> str:
         alone = facts.figures.of_all(profile.uniqueness.sample_uniques, facts.judged.kept)
         return f"Yes: {alone} {facts.words.unique}."
     none = f"{facts.words.nobody}. The {facts.words.smallest} has {facts.figures.size(profile.smallest_class)}."
+    if profile.people_not_counted:
+        return f"Not known: {none} {ONLY_ROWS}"
     found = facts.one_person
     if found is not None and found.alone:
         alone = f"{_people(facts, found.alone)} share the classes of all their rows with nobody"
@@ -41,7 +45,8 @@ def _linkability(facts: Facts) -> str:
     highest = facts.judged.profile.attackers.prosecutor.highest_risk
     if not highest:
         return "Not by the quasi-identifiers: every row is suppressed."
-    by, more, found = "", "", facts.one_person
+    by, found = "", facts.one_person
+    more = f" {ONLY_ROWS}" if facts.judged.profile.people_not_counted else ""
     if found is not None and found.fewer_than_k and not facts.plan.unit.judges_sets:
         by, more = ", by one row,", f" By all rows together it is higher for {_people(facts, found.fewer_than_k)}."
     return (
@@ -61,6 +66,8 @@ def _inference(facts: Facts) -> str:
         return f"Yes: a sensitive value of {hurt} is known, because all {attack.unit} that look alike share it. {rest}"
     hidden = facts.not_suppressed or (", and neither do all suppressed rows" if facts.judged.profile.suppressed else "")
     none = f"in no class do all {attack.unit} share it{hidden}."
+    if facts.judged.profile.people_not_counted:
+        return f"Not known: {none} {ONLY_ROWS} {rest}"
     together = _by_all_rows(facts)
     if together:
         return f"Not by one class: {none} By all rows together, yes: {together}. {rest}"

@@ -47,6 +47,16 @@ class SuppressionPart:
         return [(name, groups) for name, groups in found if len(groups) > 1]
 
     @property
+    def unlisted(self) -> list[str]:
+        """The attributes with several values of which nothing is told.
+
+        They have too many groups, or the public would learn more than the release shows.
+        """
+        listed = {name for name, _ in self.groups}
+        several = (one for one in self.facts.losses or () if one.role in ROLES and len(one.levels[0]) > 1)
+        return [one.attribute for one in several if one.attribute not in listed]
+
+    @property
     def tables(self) -> list[tuple[str, list[list[str]]]]:
         """For each attribute its groups, with their rows and the share that is suppressed."""
         return [(name, [self._line(group) for group in groups]) for name, groups in self.groups]
@@ -76,7 +86,8 @@ class SuppressionPart:
 
     def _together(self, groups: Sequence[Group]) -> Group:
         label = count(len(groups), "other value") if self.facts.internal else "other values"
-        return Group(self.facts.told(label), sum(group.rows for group in groups), sum(group.kept for group in groups))
+        rows, kept = sum(group.rows for group in groups), sum(group.kept for group in groups)
+        return Group(self.facts.told(label), rows, kept, together=True)
 
     def _line(self, group: Group) -> list[str]:
         label = self.facts.told(MISSING) if group.label is None else group.label

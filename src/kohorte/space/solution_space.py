@@ -18,7 +18,8 @@ from kohorte.release.preparation import encode_problem
 from kohorte.release.words import unit_of
 from kohorte.search import Evaluation, ProgressCallback
 from kohorte.search.base import OutOfTime
-from kohorte.sources import FrameSource
+from kohorte.sources import SOURCES, FrameSource
+from kohorte.sources.spark import spark_as_source
 from kohorte.space.level_names import Examples, examples_of, meanings
 from kohorte.space.page import to_html
 from kohorte.space.sheet import to_svg
@@ -128,9 +129,13 @@ class SolutionSpace:
 
 
 def solution_space(frame: object, plan: Plan, *, progress: ProgressCallback | None = None) -> SolutionSpace:
-    """Evaluate every node. If `progress` returns False, KeyboardInterrupt is raised."""
-    table, _ = to_polars(frame)
-    setup = set_up_search(encode_problem(FrameSource(table), plan, progress=progress, by_row=False))
+    """Evaluate every node of a table (polars, pandas, arrow, Spark or a `TableSource`).
+
+    If `progress` returns False, KeyboardInterrupt is raised.
+    """
+    given = spark_as_source(frame)
+    source = given if isinstance(given, SOURCES) else FrameSource(to_polars(given)[0])
+    setup = set_up_search(encode_problem(source, plan, progress=progress, by_row=False))
     setup.problem.lattice.refuse_listing("the picture has one point for each; ")
     judge = replace(setup.evaluator, bounds=False, least_suppressed=0)  # whatever the plan's algorithm adds
     problem = replace(setup.problem, count=judge, begin=judge.begin, time_limit=None)

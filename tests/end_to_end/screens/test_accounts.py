@@ -79,3 +79,22 @@ def test_names_are_shown_as_text_whatever_they_contain(service: Service, client:
     assert "<script>alert" not in page
     assert "{{7*7}}" in page
     assert "&lt;script&gt;alert(1)" in page
+
+
+def test_the_second_person_reads_what_would_change_in_words_and_no_password(
+    service: Service, client: TestClient
+) -> None:
+    first, second = (new_user_with(service, Role.STEWARD) for _ in range(2))
+    approver = new_user_with(service, Role.APPROVER)
+    sign_in(client, first.email_address)
+    changes = {"name": "Grace", "email_address": "g@example.org", "institution": "", "password": "hidden from all"}
+    asked = send(client, f"/app/accounts/{approver.id}", **changes, roles=["approver", "steward"], disabled="yes")
+    assert asked.url.path.startswith("/app/approvals/")
+    sign_in(client, second.email_address)
+    page = client.get(asked.url.path)
+    told = words(page)
+    for expected in ("What would change", "Roles data steward, approver", "A new password yes", "Disabled yes"):
+        assert expected in told
+    assert approver.name in told  # as it is called now
+    for raw in ("email_address", "disabled_at", "password_hash", "hidden from all"):
+        assert raw not in page.text

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from kohorte.data.table import parse_table
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.jobs import queue
@@ -53,6 +55,21 @@ def test_a_steward_uploads_a_table_and_sees_what_each_column_might_be(service: S
     assert "zip_code" in told
     with service.database.reading() as connection:
         assert "preview-dataset" in connection.execute(select(audit.c.action)).scalars().all()
+
+
+@pytest.mark.usefixtures("worker")
+def test_the_proposal_names_fields_of_the_page_and_not_lines_of_a_plan_file(
+    service: Service, client: TestClient
+) -> None:
+    enter(service, client, Role.STEWARD)
+    several = "\n".join(
+        f"P{row % 40},{30 + row % 20},{'NA' if row % 9 == 0 else 'x' if row % 2 else 'y'}" for row in range(90)
+    )
+    told = words(upload(client, f"patient_id,age,smoker\n{several}\n".encode()))  # type: ignore[arg-type]
+    assert "people are counted, not rows. You can change it in the plan: Whom is a row about?" in told
+    assert "usually stand for a missing value; they count as empty cells in every column. The plan as text" in told
+    assert "person: " not in told
+    assert "missing_values: these texts" not in told
 
 
 @pytest.mark.usefixtures("worker")
@@ -143,8 +160,14 @@ def test_a_researcher_downloads_the_release_and_its_hash_is_the_one_of_the_certi
     digest = hashlib.sha256(answer.content).hexdigest()
     certificate = client.get(f"/app/projects/{project}/certificate")
     assert certificate.json()["output"]["sha256"] == digest
+    assert f"project-{project}.certificate.json" in certificate.headers["content-disposition"]
     assert hashlib.sha256(certificate.content).hexdigest() in client.get(f"/app/projects/{project}/report").text
     assert digest in page.text
+    rows = parse_table(answer.content, Path("release.csv")).frame
+    for wanted, start in (("csv", b"\xef\xbb\xbf"), ("parquet", b"PAR1")):
+        other = send(client, f"/app/projects/{project}/csv", format=wanted.replace("csv", "spreadsheet"))
+        assert other.content.startswith(start)
+        assert parse_table(other.content, Path(f"release.{wanted}")).frame.equals(rows)
     assert "The first rows of the release" in words(send(client, f"/app/projects/{project}/preview"))
     report = client.get(f"/app/projects/{project}/report")
     assert "sandbox" in report.headers["content-security-policy"]

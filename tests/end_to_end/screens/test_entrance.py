@@ -105,7 +105,17 @@ def test_the_token_of_another_session_is_refused(service: Service, client: TestC
 
 @pytest.mark.parametrize(
     "wanted",
-    [ELSEWHERE, "//attacker.example", "/app//attacker.example", "/app/\\attacker.example", "javascript:alert(1)", "/"],
+    [
+        ELSEWHERE,
+        "//attacker.example",
+        "/app//attacker.example",
+        "/app/\\attacker.example",
+        "javascript:alert(1)",
+        "/",
+        "/app/../docs",
+        "/app/%2E%2e/docs",
+        "/app/projects/..",
+    ],
 )
 def test_nobody_is_sent_to_another_site_after_signing_in(service: Service, client: TestClient, wanted: str) -> None:
     row = new_user_with(service, Role.STEWARD)

@@ -90,6 +90,7 @@ def test_a_request_goes_from_its_file_over_two_decisions_to_its_answer(house: Ho
     page = house.client.get(path)
     for part in ("What is rare in the world", "What stands out here", "What would be sent", "What was sent before"):
         assert part in words(page)
+    assert 'data-label="Why"' in page.text, "on a phone the reasons stand below their verdict"
     assert f'name="check" value="{check}"' in page.text
     assert "Recommendation" in house.client.get(f"{path}/page").text
     decision = {"check": check, "decision": "release"}

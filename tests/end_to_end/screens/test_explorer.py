@@ -239,6 +239,7 @@ def test_arrow_keys_move_and_announce_and_use_this_reaches_the_plan(service: Ser
         expect(page.locator("#free_levels")).to_be_visible(timeout=30_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"color_scheme": "dark", "locale": "de-DE"}, {"java_script_enabled": False}])
 def test_the_explorer_is_accessible_in_german_and_works_without_scripts(
     service: Service, chromium: Browser, options: dict[str, Any]

@@ -231,6 +231,7 @@ def test_a_column_that_does_not_exist_is_not_found(client: TestClient, steward: 
     assert client.get("/app/datasets/9/hierarchies/1").status_code == 404
 
 
+@pytest.mark.slow
 def test_ten_thousand_values_stay_usable(service: Service, client: TestClient) -> None:
     row = enter(service, client, Role.STEWARD)
     store_dataset(service, pl.DataFrame({"number": [f"{number:05}" for number in range(10_000)]}), row.id)

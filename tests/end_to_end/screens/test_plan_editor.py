@@ -92,6 +92,26 @@ def test_a_second_preview_tells_what_has_changed(client: TestClient, editor: dic
     assert 'class="change"' in second
 
 
+def test_a_change_of_the_metric_is_named_in_words_and_compares_no_costs_of_two_metrics(
+    client: TestClient, editor: dict[str, str]
+) -> None:
+    first = client.post(f"{PLAN}/panel", data=editor).text
+    before = dict(re.findall(r'name="(before-\w+)" value="([^"]*)"', first))
+    other = {**editor, "metric": "precision_monotone"}
+    second = client.post(f"{PLAN}/panel", data={**other, **before}).text
+    assert "Cost (precision, as if nothing were suppressed)" in second
+    assert "(" not in figure(second, "cost")
+    before = dict(re.findall(r'name="(before-\w+)" value="([^"]*)"', second))
+    assert "(" in figure(client.post(f"{PLAN}/panel", data={**other, **before, "k": "40"}).text, "cost")
+
+
+def test_a_refused_preview_names_no_place_in_the_json_of_rest(client: TestClient, editor: dict[str, str]) -> None:
+    headers = {"Accept-Language": "de"}
+    told = words(client.post(f"{PLAN}/panel", data={**editor, "k": "0"}, headers=headers))
+    assert "config" not in told
+    assert "models: Eintrag 1: k muss eine ganze Zahl von mindestens 1 sein" in told
+
+
 def test_what_the_form_does_not_show_stays_in_the_plan(client: TestClient, editor: dict[str, str]) -> None:
     plan = yaml.safe_load(editor["text"])
     plan["attributes"]["zip"]["weight"] = 0.5
@@ -203,8 +223,14 @@ def test_the_preview_follows_the_form_in_a_browser(service: Service, chromium: B
 def test_help_with_choosing_shows_what_the_preview_shows_for_each_value(
     client: TestClient, editor: dict[str, str]
 ) -> None:
-    page = client.post(f"{PLAN}/curves", data=editor | {"k": "5", "comment": "<b>kept</b>"})
+    typed = editor | {"k": "5", "comment": "<b>kept</b>"}
+    at_once = client.post(f"{PLAN}/curves", data=typed).text
+    assert 'data-figures="/app/datasets/1/plan/curves/figures"' in at_once
+    assert 'id="values-k"' not in at_once
+    page = client.post(f"{PLAN}/curves", data=typed | {"show": "yes"})
     assert page.status_code == 200
+    alone = client.post(f"{PLAN}/curves/figures", data=typed).text
+    assert alone[alone.index('id="values-k"') :].strip() in page.text
     table = page.text[page.text.index('id="values-k"') :]
     for k in ("5", "10"):
         row = re.search(rf'<th scope="row">{k}\b.*?</tr>', table, re.DOTALL)

@@ -124,6 +124,7 @@ def test_pages_refuse_what_rest_refuses(desk: Desk) -> None:
     assert desk.client.get(path).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"color_scheme": "dark", "locale": "de-DE"}])
 def test_review_is_accessible_in_a_browser(desk: Desk, chromium: Browser, options: dict[str, str]) -> None:
     draft = desk.submitted()

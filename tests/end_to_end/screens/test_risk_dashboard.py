@@ -106,6 +106,27 @@ def test_the_page_shows_what_rest_answers(desk: Desk) -> None:
     assert f"{found['suppressed']['rows']} rows are suppressed" in told
 
 
+def test_attackers_that_cannot_be_told_apart_without_a_population_are_one_row(desk: Desk) -> None:
+    project = made(desk)
+    sign_in(desk.client, desk.steward.email_address)
+    page = desk.client.get(f"/app/projects/{project}/risk?show=yes")
+    assert re.findall(r'data-attacker="([^"]+)"><th scope="row">([^<]+)<', page.text) == [
+        ("prosecutor", "prosecutor, journalist or marketer")
+    ]
+    assert "so that the three cannot be told apart" in words(page)
+
+
+def test_no_question_is_answered_with_no_as_long_as_only_rows_are_counted(desk: Desk) -> None:
+    unstated = release(5)
+    path = f"/api/v1/datasets/{desk.dataset_id}/assess"
+    found = desk.client.post(path, json=unstated, headers=desk.steward.headers).json()
+    assert found["verdict"]["standing"] == "amber"
+    assert [one["open"] for one in found["questions"]] == [True] * 3
+    assert all("rows were counted, not people" in one["answer"] for one in found["questions"])
+    stated = desk.client.post(path, json=release(5, person="none"), headers=desk.steward.headers).json()
+    assert not any("rows were counted, not people" in one["answer"] for one in stated["questions"])
+
+
 def test_an_attack_that_harms_somebody_makes_it_amber(desk: Desk) -> None:
     weak = release(5, person="none")
     weak["privacy_models"] = weak["privacy_models"][:1]
@@ -213,6 +234,7 @@ def test_texts_that_look_like_scripts_stay_text(desk: Desk) -> None:
     assert html.escape(NASTY) in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"color_scheme": "dark", "locale": "de-DE"}, {"java_script_enabled": False}])
 def test_the_dashboard_is_accessible_and_works_without_scripts(
     desk: Desk, chromium: Browser, options: dict[str, Any]

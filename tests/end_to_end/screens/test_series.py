@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import html
+import io
+import json
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 from fastapi.testclient import TestClient
+from httpx import Response
 from playwright.sync_api import Browser
 
 import kohorte as ko
+from kohorte.data import strict_yaml
+from kohorte.service.audit_reading import Wanted, listed
 from kohorte.service.context import Service
+from kohorte.service.house_rules import HouseRules
 from kohorte.service.permissions import Role
+from kohorte.service.settings import Settings
 from support.browser import look, opened, served
 from support.browser import sign_in as sign_in_with
 from support.projects import store_dataset
 from support.screens import enter, send, words
-from support.service import new_user_with, on_sqlite
+from support.service import client_of, new_service, new_user_with, on_sqlite
 
 pytestmark = on_sqlite
 PLAN = {
@@ -124,6 +135,73 @@ def test_researchers_and_trustees_see_no_series(service: Service, client: TestCl
         assert client.get("/app/series/registry").status_code == 403
 
 
+SETTINGS = "kohorte: 1\nkind: regions\nregions:\n  age: {lower: 0, upper: 120, step: 1}\n"
+
+
+def started(client: TestClient, number: int, **fields: str) -> Response:
+    plan = strict_yaml.dump(PLAN)
+    return send(client, f"/app/datasets/{number}/series", **{"plan": plan, "settings": SETTINGS, **fields})
+
+
+def test_a_steward_starts_a_series_releases_a_growing_table_twice_and_downloads_what_the_certificate_says(
+    service: Service, client: TestClient
+) -> None:
+    row = enter(service, client, Role.STEWARD)
+    first, grown = (store_dataset(service, registry(rows), row.id) for rows in (120, 500))
+    form = send(client, f"/app/datasets/{first}/plan/series", use="text", text=strict_yaml.dump(PLAN))
+    assert "Start the series" in form.text
+    assert "kind: regions" in form.text
+    assert "No release has been made yet" in words(started(client, first, name="heart"))
+    for number, table in enumerate((first, grown), start=1):
+        assert "Make this release" in send(client, "/app/series/heart", dataset=str(table)).text
+        page = send(client, "/app/series/heart/releases", dataset=str(table))
+        assert page.text.count('<th scope="row">') == number
+    sent = send(client, "/app/series/heart/releases/2", dataset=str(grown))
+    with zipfile.ZipFile(io.BytesIO(sent.content)) as packed:
+        table = packed.read("release-2.csv")
+        certificate = json.loads(packed.read("release-2.certificate.json"))
+    assert certificate["output"]["sha256"] == hashlib.sha256(table).hexdigest()
+    series = ko.Series.open(service.settings.series_path / "heart")
+    assert series.verify(registry(500), [pl.read_csv(table, infer_schema=False)]).satisfied
+    noted = ("start-series", "release-series", "download-series")
+    assert [listed(service.database, limit=1, filters=Wanted(action=one))[1] for one in noted] == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": "../heart"},
+        {"name": "Heart"},
+        {"name": "heart", "settings": "kohorte: 1\ntarget: {data: /etc/passwd}"},
+        {"name": "heart", "settings": "[]"},
+        {"name": "heart", "plan": strict_yaml.dump({**PLAN, "models": [{"model": "k-anonymity", "k": 1}]})},
+    ],
+)
+def test_a_series_that_cannot_be_started_leaves_nothing_and_keeps_what_was_typed(
+    service: Service, client: TestClient, fields: dict[str, str]
+) -> None:
+    row = enter(service, client, Role.STEWARD)
+    page = started(client, store_dataset(service, registry(120), row.id), **fields)
+    assert page.status_code == 400
+    assert html.escape(fields["name"]) in page.text
+    assert not list(service.settings.series_path.glob("*"))
+
+
+def test_where_two_people_decide_about_releases_no_series_is_released_here(service_settings: Settings) -> None:
+    rules = HouseRules.from_dict({"second_approver": "releases"})
+    with new_service(replace(service_settings, rules=rules)) as service, client_of(service) as client:
+        made = start(service)
+        made.release(registry(120))
+        row = enter(service, client, Role.STEWARD)
+        number = str(store_dataset(service, registry(500), row.id))
+        assert "Make this release" not in send(client, "/app/series/registry", dataset=number).text
+        for path in ("/app/series/registry/releases", "/app/series/registry/releases/1"):
+            assert "series-elsewhere" in send(client, path, dataset=number).text
+        assert started(client, int(number), name="heart").status_code == 400
+        assert len(ko.Series.open(made.folder).history) == 1
+
+
+@pytest.mark.slow
 def test_the_timeline_is_accessible_in_a_browser(service: Service, series: ko.Series, chromium: Browser) -> None:
     row = new_user_with(service, Role.STEWARD)
     with served(service) as address, opened(chromium, address) as page:

@@ -174,6 +174,7 @@ def test_questions_are_added_and_removed(client: TestClient, fields: dict[str, s
     assert 'value="region"' in fewer
 
 
+@pytest.mark.slow
 def test_the_slider_changes_the_figures_in_a_browser(service: Service, chromium: Browser) -> None:
     new_user_with(service, Role.STEWARD)  # without one, the set-up page comes first
     row = new_user_with(service, Role.DATA_PROTECTION_OFFICER)
@@ -197,6 +198,7 @@ def test_the_slider_changes_the_figures_in_a_browser(service: Service, chromium:
         assert page.evaluate("document.querySelector('figure svg').getBoundingClientRect().width") >= 690
 
 
+@pytest.mark.slow
 def test_the_planner_works_without_scripts(service: Service, chromium: Browser) -> None:
     row = new_user_with(service, Role.STEWARD)
     with served(service) as address, opened(chromium, address, java_script_enabled=False) as page:

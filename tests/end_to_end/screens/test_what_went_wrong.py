@@ -116,6 +116,7 @@ def test_an_upload_that_was_not_read_leads_back_to_the_form(service: Service, cl
     assert "Upload the table again" in words(client.get(f"/app/jobs/{number}"))
 
 
+@pytest.mark.slow
 def test_a_restart_of_the_service_is_told_on_the_open_page_which_then_goes_on(
     service: Service, client: TestClient, chromium: Browser, job: int
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
@@ -93,6 +94,27 @@ def test_who_is_suppressed_is_told_by_attribute(make: Make) -> None:
     assert "f less than 5 %" in public
     assert "other values not told: few rows" in public
     assert not re.search(r"\b(0|100|3\.33) %", public)
+
+
+def test_the_public_report_names_the_columns_whose_groups_it_does_not_tell(make: Make) -> None:
+    plan = replace(plan_for(), models=[KAnonymity(200)])  # the ages are removed
+    release = ko.anonymize(minority(), plan)
+    public, internal = (
+        section(make(minority(), plan, release=release, view=view), "Who is suppressed") for view in VIEWS
+    )
+    unlisted = [name for name in ("age", "sex", "diagnosis") if f" {name} group suppressed" not in f" {public}"]
+    assert unlisted
+    assert f"Not listed: {', '.join(unlisted)}." in public
+    assert "Not listed" not in internal
+    assert all(f" {name} group rows" in internal for name in unlisted)
+
+
+def test_a_column_with_too_many_groups_to_compare_is_named_to_everybody(make: Make) -> None:
+    table = minority().with_columns(diagnosis=pl.format("illness {}", pl.int_range(pl.len()) % 40))
+    release = ko.anonymize(table, plan_for())
+    for view in VIEWS:
+        told = section(make(table, plan_for(), release=release, view=view), "Who is suppressed")
+        assert re.search(r"Not listed: [^.]*diagnosis[^.]*\. They have too many groups to compare", told), view
 
 
 def test_the_public_is_not_told_exactly_whether_none_or_all_of_a_group_are_suppressed() -> None:
@@ -207,6 +229,22 @@ def test_the_table_of_contents_leads_to_every_section(make: Make, view: str) -> 
     levels = [int(level) for level in re.findall(r"<h(\d)", page)]
     assert levels[0] == 1
     assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+
+
+# Units
+
+
+def test_a_heading_says_people_only_where_people_are_counted(make: Make) -> None:
+    by_rows = make(minority(), plan_for())
+    assert "Unique rows</h2>" in by_rows
+    assert "Unique people</h2>" not in by_rows
+
+
+def test_a_removed_column_is_not_said_to_show_its_values(make: Make) -> None:
+    plan = plan_for(suppression_limit=0, models=[ko.models.KAnonymity(minority().height // 2)])
+    removed = make(minority(), plan, release=ko.anonymize(minority(), plan))
+    assert "removed (top level" in section(removed, "What is lost")
+    assert "where it may be generalized" in section(removed, "Who is suppressed")
 
 
 # Attackers

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from kohorte.data import Role, strict_yaml
 from kohorte.errors import InputError
-from kohorte.metrics import METRICS
+from kohorte.metrics import METRICS, Metric
 from kohorte.plans.person import NONE, Knowledge
 from kohorte.service.web.screens.visitors import Visitor
 
@@ -103,7 +103,11 @@ class PlanForm:
         """Title, purpose or recipient."""
         return str(self.plan.get(name) or "")
 
-    metrics = tuple(metric.name for metric in METRICS)
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Metrics that can be chosen: those that need nothing further, and the one that the plan has."""
+        return tuple(metric.name for metric in METRICS if metric.name == self.metric or not _needs_more(metric))
+
     simple = tuple(SIMPLE)
 
 
@@ -237,3 +241,11 @@ def _models(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _needs_more(metric: type[Metric]) -> bool:
+    """Whether a metric has a parameter without a default, which only the plan as text can give."""
+    return any(
+        one.default is MISSING and one.default_factory is MISSING
+        for one in fields(metric)  # type: ignore[arg-type]
+    )

@@ -43,6 +43,8 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "way-back-asked": translatable("Your request waits for two approvers."),
         "way-back-approved": translatable("You have approved the request."),
         "way-back-declined": translatable("The request has been declined for good. Nothing is shown."),
+        "series-started": translatable("The series has been started. Nothing has been released yet."),
+        "series-released": translatable("The release has been made and verified. Download its files below."),
         "nothing-changed": translatable("Nothing has changed."),
     }
 )

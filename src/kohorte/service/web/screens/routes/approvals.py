@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from kohorte.errors import KohorteError
 from kohorte.service.accounts import users
 from kohorte.service.approvals import requests
+from kohorte.service.datasets import records
+from kohorte.service.projects import store
 from kohorte.service.web.dependencies import Number
 from kohorte.service.web.screens.visitors import Allowed, Visitor
 
@@ -21,7 +25,7 @@ def approval_page(approval_id: Number, visitor: Annotated[Visitor, Allowed("show
     found = requests.shown(visitor.service, visitor.actor, approval_id)
     own = found["requester_id"] == visitor.actor.user_id
     names = _names(visitor, found["requester_id"])
-    return visitor.page("approval.html.j2", approval=found, own=own, requester=names)
+    return visitor.page("approval.html.j2", approval=found, own=own, requester=names, about=_about(visitor, found))
 
 
 @router.post("/app/approvals/{approval_id}/confirm", name="screen_confirm")
@@ -43,3 +47,32 @@ def _names(visitor: Visitor, user_id: int) -> str:
     if visitor.may("list_users") or user_id == visitor.actor.user_id:
         return str(users.shown(visitor.service, visitor.actor, user_id).name)
     return str(user_id)
+
+
+def _about(visitor: Visitor, approval: dict[str, Any]) -> dict[str, str] | None:
+    """Name and address of the account, data set or project of a request, if the visitor may see it."""
+    kind, number = approval["subject_kind"], approval["subject_id"]
+    if number is None or kind not in PLACES:
+        return None
+    operation, place, name_of = PLACES[kind]
+    if not visitor.may(operation):
+        return None
+    try:
+        return {"name": name_of(visitor, number), "address": f"{place}/{number}"}
+    except KohorteError:  # it has been deleted, as was asked for
+        return None
+
+
+PLACES: Mapping[str, tuple[str, str, Callable[[Visitor, int], str]]] = {
+    "user": ("list_users", "/app/accounts", lambda visitor, number: _names(visitor, number)),
+    "dataset": (
+        "show_dataset",
+        "/app/datasets",
+        lambda visitor, number: str(records.show(visitor.service, visitor.actor, number)["name"]),
+    ),
+    "project": (
+        "show_project",
+        "/app/projects",
+        lambda visitor, number: str(store.show(visitor.service, visitor.actor, number).name),
+    ),
+}

@@ -77,12 +77,17 @@ async def dataset_page(dataset_id: Number, visitor: Reader) -> Response:
     """Show a data set: its columns with proposed roles and, for stewards, its first rows."""
     shown = await run_in_threadpool(records.show, visitor.service, visitor.actor, dataset_id)
     ready = shown["state"] == records.READY
-    found: dict[str, Any] = {"proposal": None, "rows": None}
-    if ready and visitor.may("propose_config"):
-        found["proposal"] = await run_table_work(proposal.propose, visitor.service, visitor.actor, dataset_id)
-    if ready and visitor.may("preview_dataset"):
-        read = partial(raw_rows.preview, visitor.service, visitor.actor, dataset_id, rows=SHOWN_ROWS)
-        found["rows"] = await run_table_work(read)
+    found: dict[str, Any] = {"proposal": None, "rows": None, "too_large": None}
+    try:
+        if ready and visitor.may("propose_config"):
+            found["proposal"] = await run_table_work(proposal.propose, visitor.service, visitor.actor, dataset_id)
+        if ready and visitor.may("preview_dataset"):
+            read = partial(raw_rows.preview, visitor.service, visitor.actor, dataset_id, rows=SHOWN_ROWS)
+            found["rows"] = await run_table_work(read)
+    except InputError as error:
+        if error.code != "preview-too-large":
+            raise
+        found["too_large"] = error
     return visitor.page("dataset.html.j2", dataset=shown, **found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from markupsafe import Markup
@@ -20,21 +20,37 @@ from kohorte.tradeoff.page import to_fragment
 router = APIRouter(include_in_schema=False)
 
 
-@router.post(f"{PLAN}/curves", name="screen_plan_curves")
-async def curves(dataset_id: Number, visitor: Annotated[Visitor, Allowed("try_settings")]) -> Response:
-    """Show the curves of the plan; everything that was typed comes back to the editor."""
+CURVES = f"{PLAN}/curves"
+Steward = Annotated[Visitor, Allowed("try_settings")]
+
+
+@router.post(CURVES, name="screen_plan_curves")
+async def curves(dataset_id: Number, visitor: Steward) -> Response:
+    """Show the page at once; its script asks for the curves. Everything that was typed comes back to the editor."""
     dataset = await run_in_threadpool(ready, visitor, dataset_id)
     try:
-        config = {"plan": plan_of_form(visitor, dataset)}
-        found = await run_preview(settings_tried.tried, visitor.service, visitor.actor, dataset_id, config)
+        plan_of_form(visitor, dataset)
     except KohorteError as error:
         return await editor(visitor, dataset, as_sent(visitor), problem=error)
+    told = await _tried(visitor, dataset) if visitor.text("show") else {"problem": None, "curves": ""}
+    typed = [(name, value) for name, value in visitor.form.multi_items() if name not in NEVER_KEPT | {"show"}]
+    return visitor.page("plan_curves.html.j2", dataset=dataset, typed=typed, **told)
+
+
+@router.post(f"{CURVES}/figures", name="screen_plan_curves_figures")
+async def figures(dataset_id: Number, visitor: Steward) -> Response:
+    """Show the curves alone, for the script of the page."""
+    dataset = await run_in_threadpool(ready, visitor, dataset_id)
+    return visitor.page("plan_curves_figures.html.j2", **await _tried(visitor, dataset))
+
+
+async def _tried(visitor: Visitor, dataset: dict[str, Any]) -> dict[str, Any]:
+    """The curves, or why there are none."""
+    try:
+        config = {"plan": plan_of_form(visitor, dataset)}
+        number = int(dataset["dataset_id"])
+        found = await run_preview(settings_tried.tried, visitor.service, visitor.actor, number, config)
+    except KohorteError as error:
+        return {"problem": error, "curves": ""}
     shown = to_fragment(found, visitor.language)
-    typed = [(name, value) for name, value in visitor.form.multi_items() if name not in NEVER_KEPT | {"use"}]
-    return visitor.page(
-        "plan_curves.html.j2",
-        dataset=dataset,
-        found=found,
-        curves=Markup(shown),  # noqa: S704 - rendered by a template that escapes every text
-        typed=typed,
-    )
+    return {"problem": None, "curves": Markup(shown)}  # noqa: S704 - rendered by a template that escapes every text

@@ -204,6 +204,8 @@ def _before(visitor: Visitor) -> dict[str, float]:
             found[name] = float(text)
         except ValueError:
             return {}
+    if visitor.text("before-metric") != visitor.text("metric"):
+        del found["cost"]  # costs of two metrics cannot be compared
     return found
 
 

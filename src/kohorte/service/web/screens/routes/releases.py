@@ -15,8 +15,9 @@ from kohorte.service.jobs.evidence import text_of
 from kohorte.service.projects import released_files, store
 from kohorte.service.projects.project_dicts import project_to_dict, projects_to_dicts
 from kohorte.service.web.dependencies import Number, PageNumber
+from kohorte.service.web.download_formats import Format
 from kohorte.service.web.middleware.security_headers import ONE_PAGE
-from kohorte.service.web.routes.projects import CsvResponse, attachment
+from kohorte.service.web.routes.projects import attachment, release_file
 from kohorte.service.web.screens.visitors import Allowed, Visitor
 
 router = APIRouter(include_in_schema=False)
@@ -62,13 +63,10 @@ def preview(project_id: Number, visitor: Recipient) -> Response:
 
 @router.post(f"{LIST}/{{project_id}}/csv", name="screen_download")
 def download(project_id: Number, visitor: Recipient) -> Response:
-    """Send the released table, which was verified when it was made."""
-
-    def sent() -> Response:
-        chunks = released_files.csv_chunks(visitor.service, visitor.actor, project_id)
-        return CsvResponse(chunks, headers=attachment(f"project-{project_id}.csv"))
-
-    return _opened(visitor, project_id, sent)
+    """Send the released table, which was verified when it was made, in the format of the button."""
+    text = visitor.text("format")
+    wanted = Format(text) if text in set(Format) else Format.CSV
+    return _opened(visitor, project_id, lambda: release_file(visitor.service, visitor.actor, project_id, wanted))
 
 
 @router.get(f"{LIST}/{{project_id}}/certificate", name="screen_certificate")
@@ -77,7 +75,9 @@ def certificate(project_id: Number, visitor: Annotated[Visitor, Allowed("show_ce
     refuse_unapproved(visitor.service, visitor.actor, project_id)
     found = released_files.certificate(visitor.service, visitor.actor, project_id)
     content = text_of(found)
-    return Response(content, media_type="application/json", headers=attachment(f"project-{project_id}.json"))
+    return Response(
+        content, media_type="application/json", headers=attachment(f"project-{project_id}.certificate.json")
+    )
 
 
 @router.get(f"{LIST}/{{project_id}}/certificate-text", name="screen_certificate_text")
@@ -85,7 +85,9 @@ def certificate_text(project_id: Number, visitor: Annotated[Visitor, Allowed("sh
     """Send the certificate as text in the language of the reader."""
     refuse_unapproved(visitor.service, visitor.actor, project_id)
     found = Certificate(released_files.certificate(visitor.service, visitor.actor, project_id))
-    return PlainTextResponse(found.to_text(visitor.language), headers=attachment(f"project-{project_id}.txt"))
+    return PlainTextResponse(
+        found.to_text(visitor.language), headers=attachment(f"project-{project_id}.certificate.txt")
+    )
 
 
 @router.get(f"{LIST}/{{project_id}}/report", name="screen_report")

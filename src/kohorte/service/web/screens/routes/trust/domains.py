@@ -18,7 +18,7 @@ LIST = "/app/pseudonyms"
 @router.get(LIST, name="screen_domains")
 def domains_page(visitor: Annotated[Visitor, Allowed("list_domains")]) -> Response:
     """List the domains; trustees also see how full lists are."""
-    found: list[dict[str, Any]] = [one.figures for one in domains.listed(visitor.service)]
+    found: list[dict[str, Any]] = domains.listed(visitor.service)
     for one in found:
         fills = one["kind"] == ReferenceList.name and visitor.may("show_domain")
         one["filled"] = domains.filled(visitor.service, visitor.actor, one["name"]) if fills else None

@@ -54,7 +54,7 @@ def reveal(number: Number, visitor: Annotated[Visitor, Allowed("reveal_way_back"
 
 def _form(visitor: Visitor, problem: KohorteError | None = None) -> Response:
     status = 200 if problem is None else told_in_place(visitor, problem)
-    names = [one.name for one in domains.listed(visitor.service)] if visitor.may("list_domains") else None
+    names = [one["name"] for one in domains.listed(visitor.service)] if visitor.may("list_domains") else None
     typed = {name: visitor.text(name) for name in ("domain", "purpose", "until", "pseudonyms")}
     told: dict[str, Any] = {"domains": names, "typed": typed, "problem": problem, "people": False}
     return visitor.page("way_back/ask.html.j2", status=status, action=f"{PLACE}/new", **told)
