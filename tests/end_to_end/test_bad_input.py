@@ -224,6 +224,7 @@ def limited(bytes_allowed: int) -> Callable[[], None]:
     return limit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suffix", "allowed", "force"),
     [

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from kohorte.cli.progress import add_quiet_option
 from kohorte.errors import KohorteError
@@ -107,19 +108,25 @@ def add_table_options(
 
 
 def read_data(
-    options: argparse.Namespace, progress: TerminalProgress | None = None, *, may_lack_rows: bool = False
+    options: argparse.Namespace,
+    progress: TerminalProgress | None = None,
+    *,
+    may_lack_rows: bool = False,
+    coded: Collection[str] = (),
 ) -> TableFile:
-    """Read the table as the options say; `-` is standard input. What was understood about its layout is told."""
+    """Read the table as the options say; `-` is standard input. What was understood about its layout is told.
+
+    Columns in `coded` are stored as numbers of texts, for a `FrameSource`.
+    """
     if progress is not None:
         progress.reading(options.data)
     from kohorte.data import parse_table, read_table
 
-    separator, encoding = options.separator, options.encoding
+    layout: Any = {"separator": options.separator, "encoding": options.encoding, "may_lack_rows": may_lack_rows}
     if options.data == STANDARD_INPUT:
-        content, name = sys.stdin.buffer.read(), Path("standard input")
-        table = parse_table(content, name, separator=separator, encoding=encoding, may_lack_rows=may_lack_rows)
+        table = parse_table(sys.stdin.buffer.read(), Path("standard input"), **layout, coded=coded)
     else:
-        table = read_table(options.data, separator=separator, encoding=encoding, may_lack_rows=may_lack_rows)
+        table = read_table(options.data, **layout, coded=coded)
     for note in table.notes:
         print(f"note: {note}", file=sys.stderr)
     return table

@@ -75,15 +75,28 @@ class TerminalProgress:
 
     def _show(self, text: str) -> None:
         """Write over the line; it is cut to the width of the terminal, because a second line could not be removed."""
-        text = "".join(letter if letter.isprintable() else " " for letter in text)[: _columns() - 1]
+        text = _cut("".join(letter if letter.isprintable() else " " for letter in text), _columns() - 1)
         print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
         self._width = len(text)
+
+    def say(self, sentence: str) -> None:
+        """Tell the person something in a line of its own, also if it is not a terminal."""
+        self.done()
+        print(sentence, file=sys.stderr, flush=True)
 
     def done(self) -> None:
         """Remove the line."""
         if self._width:
             self._show("")
             print("\r", end="", file=sys.stderr, flush=True)
+
+
+def _cut(text: str, width: int) -> str:
+    """Leave out what does not fit: figures as a whole, because the beginning of a number is another number."""
+    if len(text) <= width:
+        return text
+    end = text.rfind(", ", 0, width + 2)
+    return text[: end if end > 0 else width]
 
 
 def _columns() -> int:

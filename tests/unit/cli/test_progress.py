@@ -57,6 +57,14 @@ def test_the_line_is_removed_at_the_end_and_after_an_error(terminal: Terminal) -
     assert terminal.getvalue().endswith("\r" + " " * len("writing release.csv") + "\r")
 
 
+def test_a_sentence_has_a_line_of_its_own(terminal: Terminal) -> None:
+    """A party asked its person in the middle of the line that said which file is read."""
+    with TerminalProgress(quiet=False) as shown:
+        shown.stage(Stage.READING, "clinic-b.csv")
+        shown.say("clinic-a invites to a run")
+        assert terminal.getvalue().endswith("\r" + " " * len("reading clinic-b.csv") + "\rclinic-a invites to a run\n")
+
+
 @pytest.mark.parametrize("given", [{"json": True, "quiet": False}, {"json": False, "quiet": True}])
 def test_nothing_is_shown_with_json_or_quiet(terminal: Terminal, given: dict[str, bool]) -> None:
     with TerminalProgress.of(argparse.Namespace(**given)) as shown:
@@ -83,6 +91,12 @@ def test_updates_of_a_stage_are_shown_ten_times_a_second_at_most(terminal: Termi
 def test_a_line_is_never_wider_than_the_terminal(terminal: Terminal) -> None:
     TerminalProgress(quiet=False).stage(Stage.READING, "x" * 500)
     assert max(map(len, lines(terminal))) == 79
+
+
+def test_a_figure_that_does_not_fit_is_left_out_and_never_cut(terminal: Terminal) -> None:
+    found = Progress(nodes=960, settled=824, best_cost=0.256462, lower_bound=0.182)
+    TerminalProgress(quiet=False)(found)
+    assert lines(terminal) == ["searching: 824 of 960 combinations, best cost so far 0.256462"]
 
 
 def test_a_name_with_control_characters_cannot_move_the_cursor(terminal: Terminal) -> None:
