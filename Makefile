@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(wildcard native/*.cpp native/src/*.hpp native/CMakeLists.txt)
+NATIVE := $(wildcard native/*.cpp native/src/*.hpp native/src/*/*.hpp native/CMakeLists.txt)
 # An editable installation knows the files that were there when it was made, so that a new or moved module needs a new
 # one: the stamp carries the checksum of the list of files.
 FILES := $(shell find src/kohorte -type f ! -name '*.pyc' ! -name '*.so' | LC_ALL=C sort | cksum | cut -d ' ' -f 1)
@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Workers get neighbouring tests, so that fixtures of modules are made once, and take over from each other at the end.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
-.PHONY: setup demo serve test test-long quick check check-native native-test postgresql browser catalogues screenshots reference-smoke reference-test fix \
+.PHONY: setup demo serve test test-long test-exhaustive quick check check-native native-test postgresql browser spark catalogues screenshots reference-smoke reference-test fix \
   bench reproduce clean
 
 setup: $(STAMP)
@@ -39,10 +39,18 @@ test: setup
 	$(PYTEST) -m "not slow"
 	@$(MAKE) --no-print-directory reference-smoke
 
+# Tests that start Spark run in one process, so that it is started once.
+ON_SPARK = tests/unit/sources/spark tests/contracts/test_sources.py
+
 # What needs longer: the tests marked slow, properties with all examples, and the suite on the NumPy kernels.
-test-long: setup postgresql browser
-	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough
+test-long: setup postgresql browser spark
+	$(PYTEST) -m "(slow or hypothesis) and not spark and not exhaustive" --hypothesis-profile thorough
+	$(BIN)/python -m pytest -q -m spark $(ON_SPARK)
 	@$(MAKE) --no-print-directory reference-test
+
+# What repeats the long tests for many more cases: more than CI has time for.
+test-exhaustive: setup postgresql
+	$(PYTEST) -m exhaustive
 
 # The twins are compared call by call in tests/unit/kernels; this shows that whole releases work on the NumPy kernels.
 reference-smoke: setup
@@ -101,6 +109,16 @@ browser:
 	@test -f build/browser/node_modules/axe-core/axe.min.js || { command -v npm >/dev/null && \
 	  npm install --silent --no-fund --no-audit --prefix build/browser axe-core >/dev/null 2>&1 || \
 	  echo "axe-core could not be installed: its tests are skipped"; }
+
+# Tests of tables in Spark start one, with two workers; they run in `make test-long` only.
+spark: setup
+	@command -v java >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+	  echo "installing Java for the tests" && \
+	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+	    openjdk-17-jre-headless; } >/dev/null 2>&1 || echo "there is no Java: the tests on Spark are skipped"; }
+	@$(BIN)/python -c "import pyspark, grpc" 2>/dev/null || { echo "installing Spark for the tests" && \
+	  $(BIN)/python -m pip install --quiet "pyspark[connect]>=4.0" >/dev/null 2>&1 || \
+	  echo "Spark could not be installed: its tests are skipped"; }
 
 # The texts of pages, collected for the catalogues of other languages.
 catalogues: setup

@@ -29,6 +29,7 @@ from benchmarks.linkage import page as linkage_page
 from benchmarks.linkage import speed as linkage_speed
 from benchmarks.parties import page as parties_page
 from benchmarks.parties import runs as parties_runs
+from benchmarks.recodings_compared import page as groupings_page
 from benchmarks.report import Line
 from benchmarks.reproduction import command
 from benchmarks.service import figures, load, pages, previews, timing
@@ -42,6 +43,7 @@ Main = Callable[[Sequence[str]], int]
 OTHERS: dict[str, tuple[Main, str]] = {
     "reproduce": (command.main, "published evaluations repeated, as pages of the documentation (`make reproduce`)"),
     "compare": (lambda _: comparison.main(), "all algorithms on one table, as a page of the documentation"),
+    "groupings": (groupings_page.main, "ways to group rows, compared with least_loss (some 20 minutes)"),
     "survey": (survey_page.main, "the estimators of a survey against the published tables (about two minutes)"),
     "parties": (parties_page.main, "what joint releases of several parties save and cost (some 20 minutes)"),
     "linkage": (linkage_page.main, "record linkage of generated patients, beside Splink (some 10 minutes)"),
@@ -61,6 +63,7 @@ def run(only: str = "") -> int:
     benchmarks: list[Callable[[], Iterable[Line]]] = [
         commands.start_up,
         commands.million,
+        commands.survey,
         people.million,
         kernels.run,
         models.two_threads,
@@ -86,7 +89,7 @@ def run(only: str = "") -> int:
             parties_runs.lines,
             previews.lines,
         ]
-        benchmarks = [commands.adult, commands.lattice, *benchmarks, *on_tables]
+        benchmarks = [commands.public_tables, commands.lattice, *benchmarks, *on_tables]
     else:
         print("the public benchmark tables are not there: ADULT and CUP are left out")
     wrong = False

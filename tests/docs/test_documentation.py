@@ -11,6 +11,7 @@ import shutil
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -216,6 +217,7 @@ def subparsers(of: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser
     return dict(actions[0].choices) if actions else {}
 
 
+@cache
 def verbs() -> dict[str, argparse.ArgumentParser]:
     found = {}
     for verb in VERBS:

@@ -29,8 +29,7 @@ NO_EXIT = {
     "series/releasing/publication.py": "part of series/series.py",
     "exchange/deciding/folder.py": "the draft of an answer, which only the house can read",
     "service/projects/tables.py": "made-up rows, to load libraries",
-    "service/web/routes/projects.py": "calls service/projects/released_files.py",
-    "service/web/screens/routes/releases.py": "calls service/projects/released_files.py",
+    "service/web/download_formats.py": "calls service/projects/released_files.py, also for the routes and screens",
     "service/integrity/verification.py": "compares files, and shows none",
     "service/assessments/assessment.py": "counts a release for its risk, and shows no row",
 }

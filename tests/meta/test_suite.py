@@ -28,13 +28,15 @@ def test_both_commands_together_run_every_test_on_the_compiled_kernels() -> None
     assert checks.endswith(" check native-test postgresql browser")
     assert tests == '$(PYTEST) -m "not slow"'
     assert smoke.endswith(" reference-smoke")
-    assert recipe("test-long")[0] == '$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough'
+    most, on_spark, _ = recipe("test-long")
+    assert most == '$(PYTEST) -m "(slow or hypothesis) and not spark and not exhaustive" --hypothesis-profile thorough'
+    assert on_spark == "$(BIN)/python -m pytest -q -m spark $(ON_SPARK)"
     assert recipe("quick") == [tests]
 
 
-def test_properties_get_half_of_their_examples_until_the_long_tests() -> None:
+def test_properties_get_a_quarter_of_their_examples_until_the_long_tests() -> None:
     quick, thorough = (settings.get_profile(name).max_examples for name in ("quick", "thorough"))
-    assert (quick, thorough) == (THOROUGH // 2, THOROUGH)
+    assert (quick, thorough) == (THOROUGH // 4, THOROUGH)
     now = settings.default.max_examples
     assert examples(60).max_examples == 60 * now // THOROUGH
     assert examples(1).max_examples == FEWEST
@@ -45,7 +47,18 @@ def test_no_setting_leaves_a_test_out() -> None:
     assert options is not None
     assert not re.search(r"(^| )(-m|-k|--ignore|--deselect)", f"{options[1]} {PYTEST['addopts']}")
     assert PYTEST["testpaths"] == ["tests"]
-    assert [marker.partition(":")[0] for marker in PYTEST["markers"]] == ["slow"]
+    assert [marker.partition(":")[0] for marker in PYTEST["markers"]] == ["slow", "spark", "exhaustive"]
+
+
+def test_the_tests_that_start_spark_are_where_they_are_looked_for() -> None:
+    named = re.findall(r"^ON_SPARK = (.*)$", MAKEFILE, re.MULTILINE)[0].split()
+    marked = [
+        path
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if path != Path(__file__) and "mark.spark" in path.read_text("utf-8")
+    ]
+    assert marked
+    assert all(any(path.is_relative_to(ROOT / folder) for folder in named) for path in marked)
 
 
 def test_the_long_tests_include_the_suite_on_the_numpy_kernels() -> None:
@@ -61,6 +74,14 @@ def test_the_long_tests_include_the_suite_on_the_numpy_kernels() -> None:
     ]
     users = [path for part in parts for path in part.rglob("*.py") if "kohorte.kernels" in path.read_text("utf-8")]
     assert users == []
+
+
+def test_what_is_exhaustive_repeats_a_slow_test_for_more_cases() -> None:
+    assert recipe("test-exhaustive") == ["$(PYTEST) -m exhaustive"]
+    texts = [path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
+    marked = [text for text in texts if "mark.exhaustive" in text]
+    assert marked
+    assert all("@pytest.mark.exhaustive" not in text and "mark.slow" in text for text in marked)
 
 
 def test_ci_runs_both() -> None:

@@ -1,4 +1,4 @@
-"""How many examples hypothesis tries: all of them in `make test-long`, half of them in `make test`."""
+"""How many examples hypothesis tries: all of them in `make test-long`, a quarter of them in `make test`."""
 
 from __future__ import annotations
 
