@@ -69,12 +69,17 @@ class Guard:
                 raise
 
     def refuse_older_database(self) -> None:
-        """Refuse a database that does not contain what state.log says that it contained."""
+        """Refuse a database that does not contain what state.log says that it contained.
+
+        Others may write meanwhile, first to the database and then to the file: what the file says is read before the
+        database for what must be in there, and again afterwards for how far the file must be.
+        """
+        self.begin()
+        number, mac = self.state_log.audit
         with self._database.reading() as connection:
             head = connection.execute(select(audit_head)).one()
-            number, mac = self.state_log.audit
             known = connection.execute(select(audit.c.mac).where(audit.c.number == number)).scalar_one_or_none()
-        if self.state_log.number < (head.state or 0):
+        if self.begin() < (head.state or 0):
             raise EngineError(
                 "state.log is older than the database: it was truncated or replaced; put the newest copy back, or let "
                 "an operator confirm the rows of the database (kohorte service confirm-rows)",

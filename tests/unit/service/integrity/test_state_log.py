@@ -277,3 +277,20 @@ def test_many_changes_make_one_line_each_and_are_read_again(service: Service, st
     rename(service, steward, "after the file was replaced")
     fresh.refresh()
     assert fresh.number == service.guard.state_log.number == 29
+
+
+def test_who_opens_the_service_while_others_write_takes_that_for_no_truncated_file(
+    service: Service, steward: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Service.opened(service.settings, create=False) as opening:
+        begin, names = opening.guard.begin, iter(range(100))
+
+        def begin_and_let_others_write() -> int:
+            number = begin()
+            for _ in range(2):
+                rename(service, steward, f"Name {next(names)}")
+            return number
+
+        monkeypatch.setattr(opening.guard, "begin", begin_and_let_others_write)
+        opening.guard.refuse_older_database()
+        assert next(names) > 2
