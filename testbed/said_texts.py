@@ -16,6 +16,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "src" / "kohorte"
 SPEAKING = (
     "attacks",
+    "comparison/recommendation.py",
     "data/columns.py",
     "data/csv_encoding.py",
     "data/csv_layout.py",

@@ -180,6 +180,11 @@ class Bench:
 
     # Results
 
+    def costs(self, recoding: Recoding) -> tuple[float, dict[str, float]]:
+        """The cost of a recoding by the metric of the plan, and in every metric that has no parameters."""
+        recoded, _ = self._counted(recoding)
+        return self._cost(recoded), self._costs(recoded)
+
     def _counted(self, recoding: Recoding) -> tuple[Recoded, Groups]:
         """The classes as metrics and as models see them, without asking the models again."""
         problem = self._problem_of(self.prepared)

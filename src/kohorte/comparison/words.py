@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kohorte.comparison.outcome import Outcome, Status
+from kohorte.comparison.recommendation import CLEARLY, GIVEN_UP, NAME, WHY, WORTH
 from kohorte.in_words import Unit, cost, count, listed, percent, seconds
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ STATUS = {
 }
 
 
+MONDRIAN = ("mondrian", "mondrian_relaxed")
 LOSING = "people losing all rows"
 """The column with the number of people of whom the release shows no row."""
 
@@ -63,7 +65,8 @@ def findings(comparison: Comparison) -> list[str]:
     """What the comparison shows, one sentence per finding."""
     if comparison.best is None:
         return ["No algorithm made a release that satisfies the plan."]
-    said = [_keeps_most(comparison), _fastest(comparison), _answers(comparison), _predicts(comparison)]
+    said = [_keeps_most(comparison), _recommended(comparison), _fastest(comparison), _answers(comparison)]
+    said.append(_predicts(comparison))
     failed = [outcome.algorithm for outcome in comparison.others if outcome.status is Status.NOT_PRIVATE]
     if failed:
         said.append(f"What {several(failed)} made does not satisfy the models: it is no release.")
@@ -83,6 +86,31 @@ def _keeps_most(comparison: Comparison) -> str:
         kind = "whose cells differ from row to row" if others[0].recodes else "with one level for each attribute"
         said += f" The best release {kind} ({others[0].algorithm}): {cost(others[0].cost)}."
     return said
+
+
+def _recommended(comparison: Comparison) -> str:
+    """What to say about least_loss if it keeps most; empty if it does not."""
+    metric, released = comparison.plan.metric.name, comparison.released
+    if not released or released[0].algorithm != NAME:
+        return ""
+    best, one_level = released[0], next((other for other in released if not other.recodes), None)
+    mondrian = next((other for other in released if other.algorithm in MONDRIAN), None)
+    others = [other for other in (one_level, mondrian) if other is not None]
+    if not others or any(other.release_key == best.release_key for other in others):
+        return ""
+    if one_level is not None and not _clearly(best, one_level):
+        return (
+            f"{NAME} keeps hardly more than {one_level.algorithm}, whose release has one level for each attribute and "
+            f"is easier to analyse: {one_level.algorithm} is recommended."
+        )
+    beside = " and ".join(f"{cost(other.cost)} with {other.algorithm}" for other in others)
+    return f"{NAME} is recommended: {metric} {cost(best.cost)}, beside {beside}. {WHY} {GIVEN_UP}"
+
+
+def _clearly(recoded: Outcome, one_level: Outcome) -> bool:
+    assert recoded.cost is not None
+    assert one_level.cost is not None
+    return recoded.cost <= CLEARLY * one_level.cost and (one_level.costs["loss"] - recoded.costs["loss"] >= WORTH)
 
 
 def _fastest(comparison: Comparison) -> str:

@@ -13,6 +13,7 @@ from kohorte.attacks import Attack
 from kohorte.attacks.homogeneity import attack_by_homogeneity
 from kohorte.attacks.rows_of_one_person import all_rows_known
 from kohorte.attacks.tables.attacked import AttackedTable
+from kohorte.comparison.recommendation import Instead, recoding_instead
 from kohorte.data import TableFile, as_text, to_polars, without_quotes
 from kohorte.errors import InputError, nearest
 from kohorte.in_words import ROWS, Unit, count
@@ -273,6 +274,13 @@ class Facts:
         if self.made is not None:
             return self.made.losses
         return losses_between(self.table.frame, self.after.frame, self.plan)
+
+    @cached_property
+    def recoding_instead(self) -> Instead | None:
+        """What a recoding would keep where this release loses clearly more; only the institution has a choice."""
+        if not self.internal or self.made is None or self.original is None:
+            return None
+        return recoding_instead(self.original, self.made)
 
     @property
     def warnings(self) -> tuple[str, ...]:
