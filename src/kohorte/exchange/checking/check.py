@@ -13,7 +13,7 @@ from kohorte.data import as_text, person_keys, without_marks
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError, nearest
 from kohorte.exchange.checking.conditions.blocked import blocked_conditions
-from kohorte.exchange.checking.conditions.cells import cell_problem, cells_of
+from kohorte.exchange.checking.conditions.cells import cell_problem, cells_of, sensitive_facts
 from kohorte.exchange.checking.conspicuous import conspicuous_conditions
 from kohorte.exchange.checking.drafting import Draft, Drafting, NoDraft
 from kohorte.exchange.checking.global_look import GlobalLook
@@ -23,6 +23,7 @@ from kohorte.exchange.checking.rows import Rows, selected
 from kohorte.exchange.checking.shown_labels import numbered_classes
 from kohorte.exchange.checking.steps import CheckRecord
 from kohorte.exchange.checking.verdicts import Judged, Treatment, Verdict, judge
+from kohorte.exchange.checking.written_labels import groups_values_of_data, without_groups_of_data
 from kohorte.exchange.holding import Holding
 from kohorte.exchange.request import Request, selected_rows
 from kohorte.exchange.statistics import Statistics
@@ -54,9 +55,11 @@ def check_request(
     request.refuse_expired(today)
     request.refuse_too_long(today, holding.policy.longest_days)
     tell(progress, Stage.CHECKING, "the request and the statistics")
-    look = GlobalLook(holding, statistics, request, today)
     table = without_marks(frame, holding.plan.missing_values)
     _refuse_columns(table, request, holding)
+    grouped = [name for name, one in holding.plan.attributes.items() if groups_values_of_data(one.hierarchy)]
+    house = replace(holding, plan=without_groups_of_data(holding.plan, table))
+    look = GlobalLook(house, statistics, request, today, grouped=frozenset(grouped))
     tell(progress, Stage.COUNTING, f"people of {table.height:,} rows")
     rows, cells = _base_set(table, look, ledger)
     look = replace(look, selected=_selected(rows, look))
@@ -102,7 +105,8 @@ def _base_set(table: pl.DataFrame, look: GlobalLook, ledger: Ledger) -> tuple[Ro
     kept = selected_rows(table, request.condition).to_numpy()
     names = tuple(dict.fromkeys((*request.attributes, *person.columns)))
     cells = cells_of(table, look)
-    rows = selected(table, kept, names, people, cells=cells, condition=request.condition.attributes)
+    facts = sensitive_facts(table, look)
+    rows = selected(table, kept, names, people, cells=cells, facts=facts, condition=request.condition.attributes)
     return rows, cell_problem(table, cells, people, look)
 
 

@@ -19,12 +19,18 @@ from kohorte.disclosures.candidate import Candidate as Disclosure
 from kohorte.disclosures.findings import Findings
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError, NoSolution
-from kohorte.exchange.checking.conditions.cells import looks_at_sensitive
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.local_look import outstanding_rows
-from kohorte.exchange.checking.presence import presence
+from kohorte.exchange.checking.presence import LookAlikes, largest_shares
 from kohorte.exchange.checking.rows import Rows
-from kohorte.exchange.checking.shown_labels import label_shares, labels_of, numbered_classes, people_with, rare_rows
+from kohorte.exchange.checking.shown_labels import (
+    label_shares,
+    labels_of,
+    numbered_classes,
+    people_per_value,
+    people_with,
+    rare_rows,
+)
 from kohorte.exchange.checking.verdicts import Judged
 from kohorte.exchange.checking.written_labels import without_lists
 from kohorte.kernels.arrays import Bools
@@ -143,8 +149,9 @@ class Drafting:
         shares = self._shares(found)
         rare, fewest = rare_rows(labels, shares, self._look)
         kept &= ~rare & ~self._outstanding(rows) & ~self._unknown(rows, labels, found)
-        if looks_at_sensitive(self._look):
-            kept &= presence(labels, rows, found, self._levels) <= self._policy.largest_share
+        kept &= ~self._unequal(rows, labels)
+        if rows.facts:
+            kept &= ~LookAlikes(labels, rows, found, self._levels).told_too_much(self._policy.largest_share)
         if not kept.all():
             self._raise_if_needed(rows, kept, found)
             return kept, None
@@ -174,6 +181,19 @@ class Drafting:
             if one.role is Role.SENSITIVE:
                 found |= outstanding_rows(as_text(rows.frame[one.attribute]), rows.people, self._policy.k)
         return found
+
+    def _unequal(self, rows: Rows, labels: pl.DataFrame) -> Bools:
+        """Which rows are in a class of which too many people have one sensitive value: it is that of anybody in it."""
+        classes = numbered_classes(labels)
+        sizes = people_per_value(classes, rows.people)
+        unequal = np.zeros(labels.height, dtype=bool)
+        for one in self._judged.kept():
+            if one.role is Role.SENSITIVE:
+                text = as_text(rows.frame[one.attribute])
+                told, values = text.is_not_null().to_numpy(), numbered_classes(text.to_frame())
+                shares = largest_shares(classes[told], values[told], rows.people[told], sizes)
+                unequal |= (shares > self._policy.largest_share)[classes]
+        return unequal
 
     def _unknown(self, rows: Rows, labels: pl.DataFrame, found: Candidate) -> Bools:
         """Which rows show a text that may name somebody, or more detail than the policy allows, at the levels found."""

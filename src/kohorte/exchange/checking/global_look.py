@@ -21,7 +21,8 @@ class GlobalLook:
     """What is known of the world: of the condition, and of the values of attributes, in tables that are not too old.
 
     `selected` has the values of the attributes of the condition that the people have here whom it selects: `not
-    ibuprofen` is as rare as the drugs that they get, not as frequent as everything but ibuprofen.
+    ibuprofen` is as rare as the drugs that they get, not as frequent as everything but ibuprofen. `grouped` has the
+    columns whose hierarchy groups the values that people here have, which is not used.
     """
 
     holding: Holding
@@ -29,6 +30,7 @@ class GlobalLook:
     request: Request
     today: date
     selected: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    grouped: frozenset[str] = frozenset()
     used: set[str] = field(default_factory=set, repr=False, compare=False)
     """The names of the tables that gave a figure so far."""
 

@@ -19,6 +19,8 @@ class Rows:
     `people` are the indices of the ledger, for each row; `whole` is the whole table with the same columns, and `table`
     the indices of its people, row by row. `condition` has the columns that the condition looks at, if they are others.
     `cells` and `whole_cells` number the cells into which the condition divides the rows by what others may know.
+    `facts` number what is true of each row of the whole table (-1: nothing) in what the condition looks at and nobody
+    should learn: the value of a sensitive attribute, or whether a comparison holds.
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -27,6 +29,7 @@ class Rows:
     table: Integers = field(repr=False)
     cells: Integers = field(repr=False)
     whole_cells: Integers = field(repr=False)
+    facts: tuple[Integers, ...] = field(default=(), repr=False)
     condition: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     def only(self, kept: Bools) -> Rows:
@@ -60,6 +63,7 @@ def selected(
     ledger_people: Integers,
     *,
     cells: Integers,
+    facts: tuple[Integers, ...] = (),
     condition: tuple[str, ...] = (),
 ) -> Rows:
     """The rows that satisfy a condition, with the columns that a draft needs."""
@@ -75,5 +79,6 @@ def selected(
         table=ledger_people,
         cells=cells[kept],
         whole_cells=cells,
+        facts=facts,
         condition=pl.DataFrame(others),
     )

@@ -38,11 +38,11 @@ def numbered_classes(labels: pl.DataFrame) -> Integers:
     for column in labels.get_columns():
         codes = column.fill_null(MISSING).cast(pl.Categorical).to_physical().cast(pl.Int64).to_numpy()
         numbers = numbers * (int(codes.max(initial=0)) + 1) + codes
-        numbers = _dense(numbers)
+        numbers = dense(numbers)
     return numbers
 
 
-def _dense(numbers: Integers) -> Integers:
+def dense(numbers: Integers) -> Integers:
     """The numbers as 0, 1, 2 ... in their order."""
     most = int(numbers.max(initial=0)) + 1
     if most <= SMALL:  # no larger than a few columns of a million rows: to count is several times as fast as to sort

@@ -37,6 +37,9 @@ TOO_MANY = "together with other attributes, too many people would have to be lef
 NO_STATISTICS = "there are no statistics of it"
 NOT_KNOWN = "a value that could name somebody, because nothing says what it is"
 IMPORT = "import statistics that know more values"
+LIST_VALUES = (
+    "its groups are not shown, because their labels name values that people here have; list the values in the plan"
+)
 SAY_CONTENTS = "if the column is harmless, state its contents in the description of the table"
 
 
@@ -229,6 +232,7 @@ class _Attribute:
     def _generalized(self, forms: list[Form]) -> Verdict:
         hierarchy = (self.own.hierarchy or VALUE_OR_STAR).build(self._values(), attribute=self.name)
         level, reasons = self._limited(hierarchy, forms)
+        reasons += [LIST_VALUES] if self.name in self.look.grouped else []
         least = level
         level, unknown = self._lowest(hierarchy, level, self._unknown)
         if least < level == hierarchy.top:

@@ -57,9 +57,17 @@ def cell_problem(table: pl.DataFrame, cells: Integers, people: Integers, look: G
     return None
 
 
-def looks_at_sensitive(look: GlobalLook) -> bool:
-    """Whether the condition looks at a sensitive attribute, so that being in the answer is sensitive."""
-    return any(not _is_known(one, look) for one in look.request.condition.comparisons())
+def sensitive_facts(table: pl.DataFrame, look: GlobalLook) -> tuple[Integers, ...]:
+    """What is true of each row (-1: nothing) of what the condition looks at and others should not learn.
+
+    That is the value of each sensitive attribute of the condition, and whether each comparison of one holds. There is
+    none if being in the answer is not sensitive.
+    """
+    secret = [one for one in look.request.condition.comparisons() if not _is_known(one, look)]
+    texts = [as_text(table[name]) for name in dict.fromkeys(one.attribute for one in secret)]
+    values = [np.where(text.is_null().to_numpy(), -1, numbered_classes(text.to_frame())) for text in texts]
+    holds = [selected_rows(table, one).cast(pl.Int64).to_numpy() - 1 for one in secret]
+    return (*values, *holds)
 
 
 def _known(look: GlobalLook) -> list[Condition]:
