@@ -121,7 +121,12 @@ def _made(entry: dict[str, object]) -> SearchOptions:
 
 def is_number(value: object) -> bool:
     """Tell whether something is a finite number; True and False are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
 
 
 OWN: dict[str, tuple[Callable[[object], bool], str]] = {

@@ -58,6 +58,7 @@ IBUPROFEN: dict[str, Any] = {"attribute": "drug", "is": "ibuprofen"}
         (DEFAULT, Form.DATE, {"starts_with": "2026-05-1"}, True),
         (DEFAULT, Form.DATE, {"is": "17.05.2026"}, True),
         (DEFAULT, Form.DATE, {"is": "2026-13-01"}, True),
+        (DEFAULT, Form.DATE, {"at_most": "9999-12-31"}, True),
         (DEFAULT, Form.BIRTH, {"is": "1930"}, False),
         (DEFAULT, Form.BIRTH, {"is": "1980-05"}, True),
         (HIPAA, Form.BIRTH, {"is": "1930"}, True),
