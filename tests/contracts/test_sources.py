@@ -20,7 +20,7 @@ from support.source_problems import (
 from support.spark import spark
 from testbed import tables
 
-QUICK, LONG, MOST, BLOCK = 8, 158, 500, 50
+QUICK, LONG, MOST, BLOCK = 8, 108, 500, 50
 IN_SPARK = 8
 
 

@@ -57,8 +57,9 @@ def test_with_the_memory_nobody_stands_out_and_without_it_people_do(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_in_500_sequences_nobody_stands_out_and_most_would_without_the_memory(tmp_path: Path) -> None:
-    with_memory = [attack(seed, tmp_path / str(seed)) for seed in range(500)]
+@pytest.mark.parametrize("sequences", [150, pytest.param(500, marks=pytest.mark.exhaustive)])
+def test_in_many_sequences_nobody_stands_out_and_most_would_without_the_memory(sequences: int, tmp_path: Path) -> None:
+    with_memory = [attack(seed, tmp_path / str(seed)) for seed in range(sequences)]
     assert min(smallest for smallest, _ in with_memory) >= K
-    assert sum(answered for _, answered in with_memory) > 1000  # a memory that refuses everything would be safe, too
-    assert sum(attack(seed, None)[0] < K for seed in range(500)) > 400
+    assert sum(answered for _, answered in with_memory) > 2 * sequences  # refusing everything would be safe, too
+    assert sum(attack(seed, None)[0] < K for seed in range(sequences)) > 0.8 * sequences

@@ -240,7 +240,7 @@ def test_how_likely_two_rows_are_alike_is_counted() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["adult", "cup"])
+@pytest.mark.parametrize("name", [pytest.param("adult", marks=pytest.mark.exhaustive), "cup"])
 def test_all_rows_of_the_public_tables_with_their_dummy_rows(name: str, benchmark_folder: Path, tmp_path: Path) -> None:
     """The figures that docs/parties.md states: single counts, and training with the answers for half of the rows."""
     frame = ko.read_table(benchmark_folder / f"{name}.csv").frame
