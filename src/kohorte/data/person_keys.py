@@ -64,12 +64,13 @@ def loose_keys(keys: pl.Series) -> pl.Series:
 
     Different people can be alike in it: `7` and `007`, `17` and `17.0`, `p17` and `p-17`.
     """
-    if not keys.str.contains(LOOSE).any():  # as in most tables
+    changing = keys.str.contains(LOOSE).fill_null(value=False)
+    if not changing.any():  # as in most tables
         return keys
-    found = keys.str.replace(r"^([0-9]+)[.,]0+$", "$1")
+    found = keys.filter(changing).str.replace(r"^([0-9]+)[.,]0+$", "$1")
     for mark, instead in ((r"[^\p{L}\p{N}]+", "-"), (r"(\p{L})-", "$1"), (r"-(\p{L})", "$1"), (r"^-|-$", "")):
         found = found.str.replace_all(mark, instead)
-    return found.str.replace_all(r"(^|[^0-9])0+([0-9])", "$1$2")
+    return keys.clone().scatter(changing.arg_true(), found.str.replace_all(r"(^|[^0-9])0+([0-9])", "$1$2"))
 
 
 def one_text(columns: Sequence[pl.Series]) -> pl.Series:

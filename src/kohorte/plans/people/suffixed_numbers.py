@@ -64,16 +64,14 @@ def suffixed_numbers(source: TableSource, columns: Sequence[str]) -> Suffixed | 
     if not columns:
         return None
     column = next((name for name in columns if numbering(name) is not None), columns[-1])
-    shown = present(source, columns)
-    tried = (_grouped(source, shown, columns, column, patterns) for patterns in (SHORT, *ANY))
+    identifiers = _Identifiers(present(source, columns), columns, column)
+    tried = (_grouped(source, identifiers, patterns) for patterns in (SHORT, *ANY))
     return next((found for found in tried if found is not None), None)
 
 
-def _grouped(
-    source: TableSource, shown: pl.DataFrame, columns: Sequence[str], column: str, patterns: Sequence[str]
-) -> Suffixed | None:
+def _grouped(source: TableSource, identifiers: _Identifiers, patterns: Sequence[str]) -> Suffixed | None:
     """The groups of identifiers with the same stem by some patterns, if they seem to be one person each."""
-    people = _stems(shown, columns, column, patterns)
+    people, columns, column = identifiers.stems(patterns), identifiers.columns, identifiers.column
     if people[SUFFIX].null_count() == people.height:
         return None
     each = people.group_by(STEM).agg(pl.len().alias(WHOLE), pl.col(SUFFIX))
@@ -82,7 +80,7 @@ def _grouped(
         return None
     kept = [name for name in kept_for_life(source.columns) if name not in columns]
     rows = source.count_shown([*columns, *kept]).filter(~pl.any_horizontal(map(absent, columns)))
-    people = _stems(rows, columns, column, patterns, kept)
+    people = _Identifiers(rows, columns, column).stems(patterns, kept)
     found = {name: _agreement(people[STEM], people[name]) for name in kept}
     told = {name: one for name, one in found.items() if one.is_told}
     if told:
@@ -95,20 +93,26 @@ def _grouped(
     return Suffixed(column, groups.height) if not differing and counting >= EVIDENT * groups.height else None
 
 
-def _stems(
-    shown: pl.DataFrame, columns: Sequence[str], column: str, patterns: Sequence[str], kept: Sequence[str] = ()
-) -> pl.DataFrame:
-    """The different identifiers, each with its stem, to which the other columns of the person belong, its suffix, and
-    the values of other columns in its first row."""
-    texts = {name: loose_keys(spelling_keys(shown[name])) for name in columns}
-    matched = [pl.col(WHOLE).str.extract_groups(pattern) for pattern in patterns]
-    before, after = (pl.coalesce(one.struct.field(part) for one in matched) for part in ("stem", "suffix"))
-    parts = pl.DataFrame([texts[column].alias(WHOLE)]).select(
-        WHOLE, before.fill_null(pl.col(WHOLE)).alias(STEM), after.alias(SUFFIX)
-    )
-    stems = one_text([*(texts[name] for name in columns if name != column), parts[STEM]]).alias(STEM)
-    found = parts.with_columns(stems, *(shown[name] for name in kept)).drop_nulls(STEM)
-    return found.unique([STEM, WHOLE], keep="first", maintain_order=True)
+class _Identifiers:
+    """The identifiers that some rows show, without what only their spelling adds."""
+
+    def __init__(self, shown: pl.DataFrame, columns: Sequence[str], column: str) -> None:
+        self.columns, self.column = columns, column
+        self._shown = shown
+        self._texts = {name: loose_keys(spelling_keys(shown[name])) for name in columns}
+
+    def stems(self, patterns: Sequence[str], kept: Sequence[str] = ()) -> pl.DataFrame:
+        """The different identifiers, each with its stem, to which the other columns of the person belong, its suffix,
+        and the values of other columns in its first row."""
+        matched = [pl.col(WHOLE).str.extract_groups(pattern) for pattern in patterns]
+        before, after = (pl.coalesce(one.struct.field(part) for one in matched) for part in ("stem", "suffix"))
+        parts = pl.DataFrame([self._texts[self.column].alias(WHOLE)]).select(
+            WHOLE, before.fill_null(pl.col(WHOLE)).alias(STEM), after.alias(SUFFIX)
+        )
+        others = (text for name, text in self._texts.items() if name != self.column)
+        stems = one_text([*others, parts[STEM]]).alias(STEM)
+        found = parts.with_columns(stems, *(self._shown[name] for name in kept)).drop_nulls(STEM)
+        return found.unique([STEM, WHOLE], keep="first", maintain_order=True)
 
 
 def _agreement(stems: pl.Series, values: pl.Series) -> Agreement:
