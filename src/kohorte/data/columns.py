@@ -87,6 +87,17 @@ def tallied(column: pl.Series) -> tuple[pl.Series, pl.Series]:
     return counted["text"].cast(pl.String), counted["rows"]
 
 
+def dictionary(column: pl.Series) -> pl.Series:
+    """All texts that a coded column can have, found without looking at its rows; some may be of no row any more."""
+    categories = column.dtype.categories  # type: ignore[attr-defined]
+    if isinstance(categories, pl.Series):
+        return categories
+    if categories.is_global():  # every program part may have added to these
+        return tallied(column)[0]
+    texts: pl.Series = categories.to_series()
+    return texts
+
+
 def categories_as_text(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with text for categories.
 

@@ -75,6 +75,8 @@ def _checked_utf8(data: bytes, *, source: str) -> bytes:
 
 def _is_utf8(data: bytes) -> bool:
     """Check in chunks, without decoding everything at once: text can take four times the memory."""
+    if data.isascii():
+        return True
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(data)
     try:

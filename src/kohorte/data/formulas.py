@@ -21,7 +21,7 @@ from enum import StrEnum
 
 import polars as pl
 
-from kohorte.data.columns import is_coded, tallied
+from kohorte.data.columns import dictionary, is_coded, tallied
 
 APOSTROPHE = "'"
 
@@ -103,7 +103,7 @@ def _with_formulas(frame: pl.DataFrame) -> list[str]:
 
     A table can have hundreds of columns, so they are looked at together. In most of them no cell begins as a formula.
     """
-    coded = [column.name for column in frame.iter_columns() if is_coded(column) and _has_formula(tallied(column)[0])]
+    coded = [column.name for column in frame.iter_columns() if is_coded(column) and _coded_formula(column)]
     texts = frame.select(column for column in frame.iter_columns() if not is_coded(column))
     begin = _those_with(texts, pl.all().str.contains(_BEGINS_BEHIND_APOSTROPHES))
     behind = pl.all().str.strip_chars_start(APOSTROPHE)
@@ -117,6 +117,11 @@ def _those_with(texts: pl.DataFrame, cells: pl.Expr) -> list[str]:
         return []
     found = texts.select(cells.any()).row(0)
     return [name for name, some in zip(texts.columns, found, strict=True) if some]
+
+
+def _coded_formula(column: pl.Series) -> bool:
+    """Rows are looked at only if the dictionary has a formula, which can be a text that no row has any more."""
+    return _has_formula(dictionary(column)) and _has_formula(tallied(column)[0])
 
 
 def _has_formula(texts: pl.Series) -> bool:

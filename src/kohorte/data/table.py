@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ PARQUET = {".parquet", ".pq"}
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _TEXT = {".csv", ".txt", ".tsv", ""}
 _EXCEL = {".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"}
+_LARGE = 1 << 20  # bytes from which a thread of its own is worth while
 _FOREIGN = {  # what a file starts with
     b"PK\x03\x04": "a ZIP archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
@@ -77,15 +79,37 @@ def parse_table(
     """Read a table from the bytes of a file, with the options of `read_table`; `path` gives its name."""
     suffix, source = path.suffix.lower(), path.name
     refuse_foreign(data, suffix, source=source)
-    digest = sha256_of(data)
+    digest = _Digest(data)
     if is_parquet(data, path):
-        return TableFile(path, "parquet", read_parquet(data, source=source, may_lack_rows=may_lack_rows), digest)
+        frame = read_parquet(data, source=source, may_lack_rows=may_lack_rows)
+        return TableFile(path, "parquet", frame, digest.value())
     if suffix == ".tsv" and separator is None:
         separator = "\t"
     table = read_csv(
         data, source=source, separator=separator, encoding=encoding, may_lack_rows=may_lack_rows, coded=coded
     )
-    return TableFile(path, "csv", table.frame, digest, table.separator, table.encoding, table.notes)
+    return TableFile(path, "csv", table.frame, digest.value(), table.separator, table.encoding, table.notes)
+
+
+class _Digest:
+    """The SHA-256 of the bytes of a file, computed while they are parsed; of few bytes, when it is asked for."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._hexadecimal = data, ""
+        self._thread = threading.Thread(target=self._compute, daemon=True) if len(data) > _LARGE else None
+        if self._thread is not None:
+            self._thread.start()
+
+    def value(self) -> str:
+        """Wait for it."""
+        if self._thread is None:
+            self._compute()
+        else:
+            self._thread.join()
+        return self._hexadecimal
+
+    def _compute(self) -> None:
+        self._hexadecimal = sha256_of(self._data)
 
 
 def without_quotes(file: TableFile, formulas: Formulas) -> tuple[TableFile, FormulaCells]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from json.encoder import encode_basestring_ascii
 from typing import Self
 
 import numpy as np
@@ -109,9 +109,12 @@ class Hierarchy:
 
     def fingerprint(self) -> str:
         """SHA-256 over all labels; the order of the values does not matter, nor do shares and notes."""
-        table = self.table().sort("0")
-        canonical = json.dumps([column.to_list() for column in table.iter_columns()])
-        return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+        order = pl.Series(self.values, dtype=pl.String).arg_sort()
+        levels = ", ".join(
+            f"[{_quoted(labels).gather(groups).gather(order).str.join(', ').item()}]"
+            for groups, labels in zip(self.groups, self.labels, strict=True)
+        )
+        return hashlib.sha256(f"[{levels}]".encode("ascii")).hexdigest()
 
     @cached_property
     def _domain(self) -> pl.Enum:
@@ -119,3 +122,8 @@ class Hierarchy:
             return pl.Enum(pl.Series(self.values, dtype=pl.String))
         except pl.exceptions.PolarsError:
             raise InputError("a hierarchy contains a value twice", code="hierarchy-duplicate-values") from None
+
+
+def _quoted(labels: Sequence[str]) -> pl.Series:
+    """Labels as JSON writes them; each is written once, however many values have it."""
+    return pl.Series([encode_basestring_ascii(label) for label in labels], dtype=pl.String)

@@ -81,3 +81,12 @@ def test_what_is_written_is_read_back(rows: list[tuple[str | None, str | None]],
 def test_no_formula_is_left_in_the_file(cells: list[str | None]) -> None:
     written = quote_formulas(pl.DataFrame({"a": pl.Series(cells, dtype=pl.String)}))
     assert not is_formula(written["a"]).any()
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical(pl.Categories.random()), pl.Categorical(), pl.Enum(["=1+1", "a"])])
+def test_formulas_of_coded_columns_are_found_where_a_row_still_has_them(dtype: pl.DataType) -> None:
+    frame = pl.DataFrame({"text": pl.Series(["a", "=1+1", None], dtype=dtype)})
+    assert quote_formulas(frame)["text"].to_list() == ["a", "'=1+1", None]
+    without = frame.filter(pl.col("text") == "a")
+    assert quote_formulas(without)["text"].to_list() == ["a"]
+    assert unquote_formulas(quote_formulas(frame))[1].cells == {"text": 1}
