@@ -31,7 +31,7 @@ MOMENTS = [
     "kohorte.sources.frame.parse_table",
     "kohorte.release.release.verify_source",
     "kohorte.release.write.certify",
-    "kohorte.release.write._flush",
+    "kohorte.release.write.flush",
 ]
 
 

@@ -158,8 +158,8 @@ def versions() -> dict[str, str]:
         "kohorte": version("kohorte"),
         "kernels": KERNELS,
         "python": platform.python_version(),
-        "polars": version("polars"),
-        "numpy": version("numpy"),
+        "polars": pl.__version__,
+        "numpy": np.__version__,
     }
 
 

@@ -38,6 +38,7 @@ from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
+from kohorte.release.sinks.flushing import Flushing, flush
 from kohorte.release.telling.verdict import Standing
 from kohorte.release.verification import not_verified
 from kohorte.sources import DuckDbSource, FrameSource, SparkSource, TableSource, Written
@@ -280,6 +281,7 @@ class StagedFiles:
         refuse_format(output)
         self._blocks, self._naming, self._signals = ExitStack(), ExitStack(), SignalsIgnored()
         self._names: list[tuple[Path, Path]] = []
+        self._flushing: Flushing | None = None
 
     def __enter__(self) -> Self:
         self._blocks.enter_context(self._signals)
@@ -297,6 +299,7 @@ class StagedFiles:
         temporary = self._staged(self._output)
         layout: Any = {"separator": self._separator, "formulas": self._formulas}
         table.write(temporary, self._output, **layout)
+        self._flushing = Flushing(temporary)
         written = table.reread(temporary, self._output, **layout)
         self._sha256 = written.sha256
         return written
@@ -313,8 +316,10 @@ class StagedFiles:
         texts = (certificate.to_json(), certificate.to_text(self.language))
         for path, text in zip(self.paths[1:], texts, strict=True):
             self._staged(path).write_text(text, encoding="utf-8")
+        if self._flushing is not None:
+            self._flushing.finish()
         for temporary, _ in self._names:
-            _flush(temporary)
+            flush(temporary)
         self._signals.begins()  # from here on nothing is slow, and nothing is interrupted
         self.commit(self._sha256, tuple(self._names))
         self._naming.close()
@@ -346,12 +351,6 @@ def file_facts(file: TableFile | DuckDbSource | SparkSource) -> FileFacts:
 def _printable(path: Path) -> str:
     """Return the name of a file, even if it is not valid UTF-8."""
     return os.fsencode(path.name).decode("utf-8", "replace")
-
-
-def _flush(path: Path) -> None:
-    for file in filter(Path.is_file, (path, *path.rglob("*"))):
-        with file.open("rb") as opened:
-            os.fsync(opened.fileno())
 
 
 class _Restored:
