@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import gc
 import os
@@ -219,5 +220,22 @@ def _notice_missing_kernels() -> None:
         )
 
 
+def command() -> None:
+    """Run the command in a process of its own, and end the process."""
+    codes: list[int] = []
+    atexit.register(_end_at_once, codes)  # called after threads have ended and everything registered later has run
+    codes.append(main())
+    sys.exit(codes[0])
+
+
+def _end_at_once(codes: list[int]) -> None:
+    """Leave it to the system to free the memory: object by object it took 70 of 560 ms on a table of 30,000 rows."""
+    if codes:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # nobody reads it, or there is none
+                stream.flush()
+        os._exit(codes[0])
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    command()
