@@ -52,7 +52,7 @@ def atomic_write(path: Path, *, force: bool, private: bool = False) -> Iterator[
         with _write_failures(path):
             descriptor = _created_and_locked(temporary)
             yield temporary
-            _flush(temporary)
+            flush(temporary)
             if not private:
                 temporary.chmod(0o666 & ~_umask())
             _publish(temporary, target, shown=path, force=force)
@@ -106,6 +106,35 @@ def _created_and_locked(temporary: Path) -> int:
         if os.fstat(descriptor).st_nlink:
             return descriptor
         os.close(descriptor)  # another process took it for one that was left, before it was locked
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or all files of a folder, are on the disk."""
+    for file in filter(Path.is_file, (path, *path.rglob("*"))):
+        with file.open("rb") as opened:
+            os.fsync(opened.fileno())
+
+
+class Flushing:
+    """Brings a written table to the disk while it is read again and verified."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._error: OSError | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Wait until it is there. The system reports an error of the disk only once, so it is raised here."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            flush(self._path)
+        except OSError as error:
+            self._error = error
 
 
 def refuse_output(path: Path, *, force: bool) -> None:
@@ -207,7 +236,7 @@ def _failure(path: Path, error: BaseException) -> KohorteError:
     return EngineError(f"{path}: the file could not be written; nothing was written", code="write-failed")
 
 
-def _flush(path: Path) -> None:
+def _flush_folder(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -228,7 +257,7 @@ def _publish(temporary: Path, target: Path, *, shown: Path, force: bool) -> None
     else:
         _name_once(temporary, target, shown=shown)
     with contextlib.suppress(OSError):  # not every file system can flush a folder
-        _flush(target.parent)
+        _flush_folder(target.parent)
 
 
 def _name_once(temporary: Path, target: Path, *, shown: Path) -> None:

@@ -29,7 +29,7 @@ from kohorte.data import (
     without_quotes,
     write_csv,
 )
-from kohorte.data.files import SignalsIgnored
+from kohorte.data.files import Flushing, SignalsIgnored, flush
 from kohorte.errors import KohorteError
 from kohorte.languages import ENGLISH
 from kohorte.plans.parts import About
@@ -38,7 +38,6 @@ from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
-from kohorte.release.sinks.flushing import Flushing, flush
 from kohorte.release.telling.verdict import Standing
 from kohorte.release.verification import not_verified
 from kohorte.sources import DuckDbSource, FrameSource, SparkSource, TableSource, Written
