@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from kohorte.data import one_spelling
@@ -18,6 +19,7 @@ from kohorte.sources import COUNT
 
 FEWEST = 2
 SIZE, SEVERAL, TOLD, LEFT, ONE = "\0size", "\0several", "\0told", "\0left", "\0one"
+BLOCK, BITS, SHARED = "\0block", "\0bits", "\0shared"
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,8 @@ def rows_of_one_person(shown: ShownPeople, plan: Plan, attributes: tuple[str, ..
         Value: an attacker who takes it that a value never changes knows that it occurs in each class of the person.
         Only people whose value is indeed known and the same in all rows are hurt.
     Complexity
-        Sorting the rows, and for each attribute the different sets of classes times their classes times the values of
-        these.
+        Sorting the rows, and for each attribute the different sets of classes of people whose value is the same in all
+        rows, times their classes times the values of these.
     """
     kept = shown.tuples.filter(~shown.starred)
     classes = kept.select(*shown.names).unique(maintain_order=True).with_row_index(GROUP)
@@ -116,8 +118,9 @@ def rows_of_one_person(shown: ShownPeople, plan: Plan, attributes: tuple[str, ..
     values = []
     for name in attributes:
         told = _told(shown.tuples.with_columns(one_spelling(shown.tuples[name])), name)
-        left = sets.join(_left(kept.with_columns(one_spelling(kept[name])), sets, name), on=GROUP).join(told, on=PERSON)
-        single = left.filter(pl.col(TOLD) & (pl.col(LEFT) == 1))
+        same = sets.join(told.filter(TOLD), on=PERSON, how="semi")
+        left = same.join(_left(kept.with_columns(one_spelling(kept[name])), same, name), on=GROUP)
+        single = left.filter(pl.col(LEFT) == 1)
         hurt.append(single[PERSON])
         several = told.filter(pl.col(SEVERAL))
         values.append(
@@ -144,13 +147,23 @@ def _told(tuples: pl.DataFrame, name: str) -> pl.DataFrame:
 
 def _left(kept: pl.DataFrame, sets: pl.DataFrame, name: str) -> pl.DataFrame:
     """The sets of classes, the number of values that occur in each class of a set, and if one class has one value."""
-    cells = kept.select(pl.col(GROUP).alias(VALUE), name).unique()
+    cells = kept.select(pl.col(GROUP).alias(VALUE), pl.col(name).rank("dense").fill_null(0).alias(LEFT)).unique()
     of_set = (
         kept.select(PERSON, pl.col(GROUP).alias(VALUE)).join(sets.unique(GROUP, keep="any"), on=PERSON).drop(PERSON)
     ).unique()
     sizes = of_set.group_by(GROUP).agg(pl.len().alias(SIZE))
     one = cells.group_by(VALUE).agg((pl.len() == 1).alias(ONE))
     alone = of_set.join(one, on=VALUE).group_by(GROUP).agg(pl.col(ONE).any())
-    found = of_set.join(cells, on=VALUE).group_by(GROUP, name).agg(pl.len().alias(LEFT)).join(sizes, on=GROUP)
-    left = found.filter(pl.col(LEFT) == pl.col(SIZE)).group_by(GROUP).agg(pl.len().alias(LEFT))
-    return left.join(alone, on=GROUP)
+    found = of_set.join(_packed(cells), on=VALUE).group_by(GROUP, BLOCK)
+    common = found.agg(pl.len().alias(SHARED), pl.col(BITS).bitwise_and()).join(sizes, on=GROUP)
+    counted = common.filter(pl.col(SHARED) == pl.col(SIZE)).group_by(GROUP)
+    return counted.agg(pl.col(BITS).bitwise_count_ones().sum().alias(LEFT)).join(alone, on=GROUP)
+
+
+def _packed(cells: pl.DataFrame) -> pl.DataFrame:
+    """The values of each class, 64 of them as the bits of one number, so that they are compared at once."""
+    numbers = cells[LEFT].to_numpy().astype(np.uint64)
+    bits = pl.Series(BITS, np.uint64(1) << numbers % np.uint64(64))
+    return (
+        cells.select(VALUE, pl.Series(BLOCK, numbers // np.uint64(64)), bits).group_by(VALUE, BLOCK).agg(pl.sum(BITS))
+    )
