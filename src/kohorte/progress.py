@@ -7,7 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kohorte.in_words import cost, count
+from kohorte.in_words import cost, count, percent
+
+READABLE = 10**9
+"""Larger numbers say nothing to people, and take the room of the other figures on a narrow terminal."""
 
 
 class Stage(StrEnum):
@@ -33,6 +36,7 @@ class Progress:
 
     `settled` of `nodes` are done; `unit` says what they are. Without a unit nobody knows how far the stage is: `nodes`
     may then be more than will ever be looked at. `what` adds to the stage what it is about; it is never a cell value.
+    A time limit ends the stage after `ends_in` seconds.
     """
 
     checked: int = 0
@@ -43,6 +47,7 @@ class Progress:
     stage: Stage = Stage.SEARCHING
     what: str = ""
     unit: str = "combinations"
+    ends_in: float | None = None
 
     @property
     def share(self) -> float | None:
@@ -61,8 +66,10 @@ class Progress:
         return f"{title}: {', '.join(figures)}" if figures else title
 
     def _counts(self) -> list[str]:
-        if self.unit:
+        if self.unit and self.nodes <= READABLE:
             return [f"{count(self.settled)} of {count(self.nodes)} {self.unit}"]
+        if self.unit and self.settled >= self.nodes / 1000:
+            return [f"{percent(self.settled / self.nodes)} of {self.unit}"]
         return [f"{count(self.checked)} counted"] if self.checked else []
 
     def _costs(self) -> list[str]:

@@ -70,8 +70,7 @@ class TerminalProgress:
         elif now - self._updated < AT_MOST_EVERY:
             return
         self._updated = now
-        left = None if progress.share is None else self._left.in_words(now, progress.share)
-        self._show(progress.with_time(left or ""))
+        self._show(progress.with_time(self._left.in_words(now, progress.share, progress.ends_in) or ""))
 
     def _show(self, text: str) -> None:
         """Write over the line; it is cut to the width of the terminal, because a second line could not be removed."""

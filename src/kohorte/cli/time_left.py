@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from kohorte import in_words
+
 SOONEST = 2.0
 """Seconds of a stage before anything is said about its end."""
 LEAST_SHARE = 0.02
@@ -35,10 +37,12 @@ class TimeLeft:
             return None
         return (1 - share) / recent
 
-    def in_words(self, now: float, share: float) -> str | None:
-        """For example "about 2 min left"; None if it cannot be told."""
-        seconds = self.seconds(now, share)
-        if seconds is None or share >= 1:
+    def in_words(self, now: float, share: float | None, limit: float | None = None) -> str | None:
+        """For example "about 2 min left", or "at most" what is left of a time limit; None if it cannot be told."""
+        seconds = None if share is None else self.seconds(now, share)
+        if limit is not None and (seconds is None or seconds > limit):
+            return f"at most {in_words.seconds(max(1, round(limit)))} left"
+        if seconds is None or share is None or share >= 1:
             return None
         if seconds < A_FEW:
             return "a few seconds left"

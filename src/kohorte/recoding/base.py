@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Protocol
 
@@ -126,6 +126,9 @@ class RecodingProblem:
         if self.goal.progress is None or now - self._reported < 0.1:
             return
         self._reported = now
+        limit = self.goal.time_limit
+        if limit is not None:
+            progress = replace(progress, ends_in=max(0.0, limit - (now - self.started)))
         if self.goal.progress(progress) is False:
             raise OutOfTime
 

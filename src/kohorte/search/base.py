@@ -151,7 +151,8 @@ class Problem:
             return
         self._reported = now
         best_cost = self.best.cost if self.best else None
-        found = Progress(self.checked, self.lattice.size, settled(), best_cost, lower_bound(), unit=unit)
+        left = None if self.time_limit is None else max(0.0, self.time_limit - (now - self.started))
+        found = Progress(self.checked, self.lattice.size, settled(), best_cost, lower_bound(), unit=unit, ends_in=left)
         if self.progress(found) is False:
             raise OutOfTime
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -117,6 +118,24 @@ def test_counts_and_costs_are_in_plain_words() -> None:
 def test_the_time_that_is_left_comes_before_the_costs() -> None:
     text = Progress(nodes=10, settled=5, best_cost=0.5).with_time("about 2 min left")
     assert text == "searching: 5 of 10 combinations, about 2 min left, best cost so far 0.5"
+
+
+def test_more_combinations_than_people_can_read_leave_room_for_time_and_cost(terminal: Terminal) -> None:
+    found = Progress(nodes=675 * 10**12, settled=427 * 10**12, best_cost=0.713729, ends_in=17.6)
+    TerminalProgress(quiet=False)(found)
+    assert lines(terminal) == ["searching: 63.3 % of combinations, at most 18 s left, best cost so far 0.713729"]
+    few = replace(found, settled=12, checked=12).with_time("at most 18 s left")
+    assert few == "searching: 12 counted, at most 18 s left, best cost so far 0.713729"
+
+
+def test_a_time_limit_that_ends_later_says_nothing() -> None:
+    assert at_a_steady_speed(30, 0.5).in_words(30, 0.5, 60) == "about 30 s left"
+
+
+def test_what_is_left_of_a_time_limit_is_told_where_it_ends_first_or_nothing_else_is_known() -> None:
+    assert at_a_steady_speed(60, 0.1).in_words(60, 0.1, 20.4) == "at most 20 s left"
+    assert TimeLeft().in_words(100, 0.0, 90) == "at most 1 min 30 s left"
+    assert TimeLeft().in_words(100, None, 0.2) == "at most 1 s left"
 
 
 @pytest.mark.parametrize("best", [None, math.inf, math.nan, 0.5])
