@@ -10,7 +10,7 @@ from kohorte.patients.linkage.blocking import keys_of
 from kohorte.patients.linkage.comparison import compare
 from kohorte.patients.linkage.frequencies import Frequencies
 from kohorte.patients.linkage.names import first_names, last_name
-from kohorte.patients.linkage.record import Record
+from kohorte.patients.linkage.record import Record, counted_of
 from kohorte.patients.linkage.weights import Verdict, Weighing
 from support.examples import examples
 
@@ -42,7 +42,7 @@ IDENTITIES = st.builds(
 def test_a_comparison_does_not_depend_on_the_order(one: Identity, other: Identity) -> None:
     first, second = Record.of(one), Record.of(other)
     frequencies = Frequencies()
-    frequencies.add([first, first, second])
+    frequencies.add(one.counted for one in (first, first, second))
     weighing = Weighing(frequencies)
     there, back = weighing.compare(first, second), weighing.compare(second, first)
     assert there.agreement.levels == back.agreement.levels
@@ -79,3 +79,9 @@ def test_no_repr_contains_a_value(one: Identity, other: Identity) -> None:
     assert shown <= {"<Identity>", "<Record>", "<BirthDate>"} | {f"<Name of {count} parts>" for count in range(40)}
     levels = set(compare(first, second).levels.values())
     assert not levels & {value for field, value in zip(FIELDS, one.values, strict=True) if value}
+
+
+@examples(200)
+@given(IDENTITIES)
+def test_names_are_counted_as_they_are_compared(identity: Identity) -> None:
+    assert counted_of(identity) == Record.of(identity).counted

@@ -25,11 +25,12 @@ from sqlalchemy import Connection, func, select
 from kohorte.patients.encodings.exchange import encoded
 from kohorte.patients.identity import Identity
 from kohorte.patients.linkage.frequencies import Frequencies
-from kohorte.patients.linkage.record import Record
+from kohorte.patients.linkage.record import Record, counted_of
 from kohorte.patients.linkage.weights import Weighing
 from kohorte.patients.list import cases
 from kohorte.patients.list.cases import Case
 from kohorte.patients.list.database import every_pid, found, holders_of, person_of, pids_of
+from kohorte.patients.list.garbage import no_garbage_collection
 from kohorte.patients.list.history import FREQUENCIES, History, forget, history_of
 from kohorte.patients.list.placements import check_all, refuse_of_nobody
 from kohorte.patients.list.registration import Registration, Registrations
@@ -42,7 +43,7 @@ from kohorte.trust.keys import Key
 from kohorte.trust.log import account
 from kohorte.trust.records.facts import FORGET_BEGINS, Begun
 
-BATCH = 2_000
+BATCH = 5_000
 SAMPLE = 20_000
 """So many records of the list are unsealed to count how common names are."""
 GROWTH = 1.2
@@ -105,9 +106,10 @@ class PatientList:
         A dry run compares everything and stores nothing.
         """
         started = time.perf_counter()
-        rows = rows_of(table, columns)
-        tell(progress, Stage.COUNTING, "names")
-        weighing = self._weighing(rows, store=not dry_run)
+        with no_garbage_collection():
+            rows = rows_of(table, columns)
+            tell(progress, Stage.COUNTING, "names")
+            weighing = self._weighing(rows, store=not dry_run)
         index = (
             None if source is None else self._storage.secrets.source("\x1f".join((source, *sorted(columns.values()))))
         )
@@ -297,7 +299,7 @@ class PatientList:
         people = self.people
         counted = self._frequencies(people, store=store)
         table = Frequencies()
-        table.add(row.record for row in rows)
+        table.add(row.record.counted for row in rows)
         return Weighing(counted.together_with(table), people + len(rows))
 
     def _frequencies(self, people: int, *, store: bool) -> Frequencies:
@@ -310,7 +312,8 @@ class PatientList:
         with self._storage.reading() as connection:
             every = max(people // SAMPLE, 1)
             sample = select(RECORDS).where(RECORDS.c.id % every == 0).limit(SAMPLE)
-            counted.add(Record.of(self._storage.secrets.identity(row)) for row in connection.execute(sample))
+            secrets = self._storage.secrets
+            counted.add(counted_of(secrets.identity(row)) for row in connection.execute(sample).all())
         if store:
             self._storage.set(FREQUENCIES, counted.to_json())
         return counted

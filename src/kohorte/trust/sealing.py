@@ -12,7 +12,7 @@ Source
 
 from __future__ import annotations
 
-import hmac
+import hashlib
 import secrets
 
 from nacl import bindings, exceptions
@@ -63,14 +63,19 @@ class BlindIndex:
     """Finds equal values of one column without storing them."""
 
     def __init__(self, key: Key, column: str) -> None:
-        self._keyed = hmac.new(key.derived("blind index", column), None, "sha256")
+        block = key.derived("blind index", column).ljust(hashlib.sha256().block_size, b"\0")
+        self._inner, self._outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
         self._version = key.version
 
     def __repr__(self) -> str:
         return f"<BlindIndex, version {self._version} of the key>"
 
     def of(self, text: str) -> bytes:
-        """Return the index of a text."""
-        made = self._keyed.copy()  # a third faster than to begin with the key each time
-        made.update(text.encode())
-        return made.digest()[:INDEX_BYTES]
+        """Return the index of a text: its HMAC, which goes on from the two states of the key.
+
+        The module hmac does the same and takes nearly twice as long, which a registration of many people feels.
+        """
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(text.encode())
+        outer.update(inner.digest())
+        return outer.digest()[:INDEX_BYTES]

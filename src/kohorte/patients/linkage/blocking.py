@@ -24,9 +24,10 @@ def _keys(record: Record) -> Iterator[str]:
     if record.number:
         yield f"number:{record.number}"
     if date.whole:
-        yield from (f"date and family:{date.text}:{sound}" for sound in families)
-        yield from (f"date and family:{date.text}:{sound}" for sound in record.first.sounds)
-        yield from (f"date and place:{date.text}:{where}" for where in {record.postcode, record.place} - {""})
+        day = date.text
+        yield from (f"date and family:{day}:{sound}" for sound in families)
+        yield from (f"date and family:{day}:{sound}" for sound in record.first.sounds)
+        yield from (f"date and place:{day}:{where}" for where in {record.postcode, record.place} - {""})
     if not first:
         return
     for sound in families:

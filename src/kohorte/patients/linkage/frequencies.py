@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kohorte.patients.linkage.record import Record
+from kohorte.patients.linkage.record import Counted
 
 UNSEEN: Mapping[str, int] = {"first": 100, "last": 1000, "postcode": 500}
 """A value that was never seen among n records has the share 1 / (n + this)."""
@@ -25,15 +25,15 @@ class Frequencies:
     def __repr__(self) -> str:
         return f"<Frequencies of {self.records} records>"
 
-    def add(self, records: Iterable[Record]) -> None:
-        """Count the values of records."""
-        first, last, postcode = (self.counts[name] for name in ("first", "last", "postcode"))
-        for record in records:
+    def add(self, people: Iterable[Counted]) -> None:
+        """Count the values of people."""
+        firsts, lasts, postcodes = (self.counts[name] for name in ("first", "last", "postcode"))
+        for first, last, postcode in people:
             self.records += 1
-            last[record.last.joined] += 1
-            postcode[record.postcode] += 1
-            for name in {record.first.joined, *record.first.parts}:
-                first[name] += 1
+            lasts[last.joined] += 1
+            postcodes[postcode] += 1
+            for name in {first.joined, *first.parts}:
+                firsts[name] += 1
 
     def share(self, what: str, value: str) -> float:
         """The share of the people who have this value, at least `RAREST`."""

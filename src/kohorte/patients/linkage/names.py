@@ -81,6 +81,7 @@ def last_name(text: str) -> Name:
     return _name(text, dropped=_TITLES | _PARTICLES, nobody=_NOBODY)
 
 
+@lru_cache(REMEMBERED)
 def without_birth_name(text: str) -> tuple[str, str]:
     """Family name and birth name, where both are written in one field: `Bauer geb. Koch`."""
     found = _BORN.split(text, maxsplit=1)

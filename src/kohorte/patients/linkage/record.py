@@ -28,6 +28,10 @@ _NO_SIGN = re.compile("[^0-9a-z]+")
 SHORTEST_NUMBER = 5
 
 
+Counted = tuple[Name, Name, str]
+"""First names, family name and postcode: what is counted to know how common it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """One description of a person, normalized; the repr shows no value."""
@@ -61,12 +65,17 @@ class Record:
             last=last,
             birth=NO_NAME if birth == last else birth,
             date=birth_date(identity.birth_date) or NO_DATE,
-            sex=_SEXES.get(letters(identity.sex).strip(" ."), ""),
-            postcode=_signs(identity.postcode),
+            sex=_sex(identity.sex),
+            postcode=_postcode(identity.postcode),
             place=place(identity.place),
             number=_number(identity.insurance_number),
             others=others,
         )
+
+    @property
+    def counted(self) -> Counted:
+        """What is counted of this record."""
+        return self.first, self.last, self.postcode
 
     @property
     def sufficient(self) -> bool:
@@ -88,7 +97,22 @@ class Record:
         return "\x1f".join((*names, self.date.text, self.sex, self.postcode, self.place, self.number))
 
 
+def counted_of(identity: Identity) -> Counted:
+    """What is counted of a record of identity data, without the other fields."""
+    family, _ = without_birth_name(identity.last_name)
+    return first_names(identity.first_names), last_name(family), _postcode(identity.postcode)
+
+
 @lru_cache(REMEMBERED)
+def _sex(text: str) -> str:
+    return _SEXES.get(letters(text).strip(" ."), "")
+
+
+@lru_cache(REMEMBERED)
+def _postcode(text: str) -> str:
+    return _signs(text)
+
+
 def _signs(text: str) -> str:
     return _NO_SIGN.sub("", letters(text))
 

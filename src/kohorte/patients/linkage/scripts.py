@@ -57,7 +57,7 @@ def in_latin_letters(text: str) -> str:
 
 def other_spellings(*texts: str) -> tuple[tuple[str, ...], ...]:
     """The same texts in the spellings that Cyrillic names may have elsewhere; none if no text is Cyrillic."""
-    if not any(_CYRILLIC.search(text) for text in texts):
+    if not _CYRILLIC.search("".join(texts)):
         return ()
     return tuple(tuple(style(text) for text in texts) for style in (_german, _passport))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Column, Connection, Table, insert, select, update
 
@@ -28,7 +28,7 @@ def found(connection: Connection, column: Column[Any], values: Iterable[Any], *w
     """Read the wanted columns of all rows whose column has one of the values."""
     every = list(values)
     for start in range(0, len(every), AT_ONCE):
-        yield from connection.execute(select(*wanted).where(column.in_(every[start : start + AT_ONCE])))
+        yield from connection.execute(select(*wanted).where(column.in_(every[start : start + AT_ONCE]))).all()
 
 
 def write_many(connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]], *columns: str) -> None:
@@ -101,15 +101,28 @@ def blocks_of(connection: Connection, keys: Iterable[int]) -> Mapping[int, list[
         within = f"IN ({', '.join('?' * len(some))})" if sqlite else "= ANY(%s)"
         values: tuple[Any, ...] = tuple(some) if sqlite else (some,)
         statement = f"SELECT key, record FROM {BLOCKS.name} WHERE key {within}"  # noqa: S608 - only marks are put in
-        for key, record in connection.exec_driver_sql(statement, values):
+        for key, record in connection.exec_driver_sql(statement, values).all():
             blocks[key].append(record)
     return blocks
 
 
-def places_of(connection: Connection, records: Iterable[int]) -> dict[int, Any]:
-    """The rows of records, without what they say: the person of each, and since when."""
+class Place(NamedTuple):
+    """Where a record is: its person, the person it came with, and the version of the list that sealed it."""
+
+    person: int
+    home: int
+    placed: int
+
+
+def place_of(row: Any) -> Place:
+    """Where a record is."""
+    return Place(row.person, row.home, row.placed)
+
+
+def places_of(connection: Connection, records: Iterable[int]) -> dict[int, Place]:
+    """Where records are, without what they say."""
     columns = (RECORDS.c.id, RECORDS.c.person, RECORDS.c.home, RECORDS.c.placed)
-    return {row.id: row for row in found(connection, RECORDS.c.id, records, *columns)}
+    return {row.id: place_of(row) for row in found(connection, RECORDS.c.id, records, *columns)}
 
 
 def pids_of(connection: Connection, secrets: Secrets, people: Iterable[int]) -> dict[int, str]:

@@ -21,10 +21,12 @@ from kohorte.patients.list.database import (
     new_pids,
     now,
     pids_of,
+    place_of,
     places_of,
     write_many,
 )
 from kohorte.patients.list.event_rows import add_events
+from kohorte.patients.list.garbage import no_garbage_collection
 from kohorte.patients.list.judging import Judgement, Match, Outcome, judge
 from kohorte.patients.list.placements import refuse_of_nobody
 from kohorte.patients.list.rows import Row
@@ -126,8 +128,8 @@ class Registration:
 
         `version` is that of the list after the transaction.
         """
-        batch = _Batch(self, connection, rows, version)
-        return batch.run()
+        with no_garbage_collection():
+            return _Batch(self, connection, rows, version).run()
 
     def records(self, connection: Connection, ids: Iterable[int]) -> tuple[dict[int, int], dict[int, Record]]:
         """The person of each record, and what it says in its normal form.
@@ -136,15 +138,18 @@ class Registration:
         """
         if len(self._seen) > REMEMBERED:
             self._seen.clear()
-        places = places_of(connection, ids)
-        missing = [number for number, place in places.items() if self._seen.get(number, (None,))[0] != place]
-        for row in found(connection, RECORDS.c.id, missing, *RECORDS.c):
-            self._seen[row.id] = places[row.id], Record.of(self.secrets.identity(row))
-        refuse_of_nobody(connection, {places[number].person for number in missing})
+        wanted = set(ids)
+        places = places_of(connection, wanted & self._seen.keys())
         for place in places.values():
             self.secrets.refuse_before(place.placed, place.person)
-        persons = {number: place.person for number, place in places.items()}
-        return persons, {number: self._seen[number][1] for number in places}
+        persons = {number: place.person for number, place in places.items() if self._seen[number][0] == place}
+        added = set()
+        for row in found(connection, RECORDS.c.id, wanted - persons.keys(), *RECORDS.c):
+            self._seen[row.id] = place_of(row), Record.of(self.secrets.identity(row))
+            persons[row.id] = row.person
+            added.add(row.person)
+        refuse_of_nobody(connection, added)
+        return persons, {number: self._seen[number][1] for number in persons}
 
 
 class _Batch:
@@ -155,6 +160,7 @@ class _Batch:
         self._secrets, self._source, self._actor = run.secrets, run.source, run.actor
         self._numbers = Numbers(connection)
         self._changes = _Changes()
+        self._new_pids: dict[int, str] = {}
         self._at = now()
         self._done = self._registered_before()
         todo = [row for row in rows if row.record.sufficient and row.number not in self._done]
@@ -168,7 +174,8 @@ class _Batch:
         """Judge every row, then store everything."""
         placed = [self._place(row) for row in self._rows]
         self._store()
-        pids = pids_of(self._connection, self._secrets, {person for _, person in placed if person is not None})
+        known = {person for _, person in placed if person is not None} - self._new_pids.keys()
+        pids = self._new_pids | pids_of(self._connection, self._secrets, known)
         return [found if person is None else replace(found, pid=pids[person]) for found, person in placed]
 
     def _registered_before(self) -> dict[int, tuple[int, Outcome]]:
@@ -273,6 +280,7 @@ class _Batch:
         changes, secrets, connection = self._changes, self._secrets, self._connection
         at, version = self._at, self._version
         pids = new_pids(connection, secrets, len(changes.people))
+        self._new_pids = dict(zip(changes.people, pids.values(), strict=True))
         people = [
             (person, index, secrets.seal_pid(pid, person, None, version), version)
             for person, (index, pid) in zip(changes.people, pids.items(), strict=True)

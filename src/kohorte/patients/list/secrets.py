@@ -14,6 +14,7 @@ from kohorte.trust.sealing import BlindIndex, Sealer, exchanged
 from kohorte.trust.ties import back
 
 BLOCK_BYTES = 8
+_json = json.JSONEncoder(ensure_ascii=False).encode
 CONSENTS, EXPORTS, TEMP_IDS = "consents", "exports", "temp ids"
 """Tables whose details are sealed."""
 CASE = (
@@ -59,7 +60,7 @@ class Secrets:
     def seal_identity(self, identity: Identity, record: int, person: int, home: int, placed: int) -> bytes:
         """Seal a description for its row, together with the person whom it belongs to."""
         row = _place(record, person, home, placed)
-        return self._identities.seal(json.dumps(identity.values, ensure_ascii=False).encode(), row=row)
+        return self._identities.seal(_json(identity.values).encode(), row=row)
 
     def identity(self, row: Any) -> Identity:
         """Unseal the description in a row of records; one that was moved to another person is refused."""
@@ -81,12 +82,13 @@ class Secrets:
 
     def refuse_before(self, placed: int, *people: int) -> None:
         """Refuse a row from before the last time that one of these people was joined or split."""
-        if any(placed < self._moved(person) for person in people):
-            raise EngineError(
-                "an entry of the patient list is older than the last merge or split of its person: an older copy was "
-                "put back; restore the newest copy of the database, or see 'kohorte folder confirm'",
-                code="patients-placed-before",
-            )
+        for person in people:
+            if placed < self._moved(person):
+                raise EngineError(
+                    "an entry of the patient list is older than the last merge or split of its person: an older copy "
+                    "was put back; restore the newest copy of the database, or see 'kohorte folder confirm'",
+                    code="patients-placed-before",
+                )
 
     def refuse_other(self, row: Any, pid: str) -> None:
         """Refuse a row that was found by the index of a PID and has another one."""

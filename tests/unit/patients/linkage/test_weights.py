@@ -124,7 +124,7 @@ def test_common_names_are_written_as_names_are_compared() -> None:
 
 def test_frequencies_are_kept_as_text() -> None:
     counted = Frequencies()
-    counted.add([record(), record(first_names="Anna Maria")])
+    counted.add(one.counted for one in (record(), record(first_names="Anna Maria")))
     again = Frequencies.from_json(counted.to_json())
     assert again == counted
     assert again.counts["first"] == {"anna": 2, "annamaria": 1, "maria": 1}
