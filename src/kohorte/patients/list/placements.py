@@ -22,6 +22,7 @@ from kohorte.patients.identity import Identity
 from kohorte.patients.list.database import AT_ONCE, found, update_many
 from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.tables import BLOCKS, CASES, EVENTS, PEOPLE, RECORDS, ROWS
+from kohorte.trust.sealing import exchanged
 
 
 class Reader(Protocol):
@@ -77,14 +78,15 @@ def place_pids(
 
 
 def check_all(connection: Connection, secrets: Secrets) -> None:
-    """Refuse a list in which any row is not where it was sealed, a record belongs to nobody, or a case or
-    an entry of the history was forged."""
+    """Refuse a list in which any row is not where it was sealed, a PID is not found by its index, a record belongs to
+    nobody, or a case or an entry of the history was forged."""
     for row in connection.execute(select(CASES)):
         secrets.refuse_forged(row)
     for row in connection.execute(select(EVENTS)):
         secrets.refuse_forged_event(row)
     for row in connection.execute(select(PEOPLE)):
-        secrets.pid(row)
+        if bytes(row.pid_index) != secrets.pid_index(secrets.pid(row)):
+            raise exchanged()
     people = set()
     for row in connection.execute(select(RECORDS)):
         secrets.identity(row)

@@ -263,3 +263,13 @@ def test_a_description_that_is_added_keeps_the_person_together(anywhere: Patient
     assert pids(register(anywhere, MISSPELT)) == [anna]
     assert show(anywhere, anna) == ["EICHORST"]
     assert len(anywhere.history(anna).records) == 2
+
+
+def test_a_pid_that_is_found_no_more_is_noticed(listed: PatientList) -> None:
+    register(listed, ANNA, OTTO)
+    listed.verify()
+    hidden = update(PEOPLE).where(PEOPLE.c.id == 1).values(pid_index=bytes(16))
+    administer(listed, lambda connection: connection.execute(hidden))
+    with pytest.raises(EngineError) as caught:
+        listed.verify()
+    assert caught.value.code == "trust-damaged"
