@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,9 @@ class Cluster:
         self._owner = _owner()
         if self._owner:
             shutil.chown(self.folder, **self._owner)
-        self._watch = self._start(programs, fsync=fsync)
+        self._programs, self._fsync = programs, fsync
+        self._create()
+        self._watch = self._start()
         atexit.register(self.stop)
         self._wait()
 
@@ -89,12 +91,27 @@ class Cluster:
             self._watch.wait(timeout=SECONDS_TO_START)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _start(self, programs: Path, *, fsync: bool) -> subprocess.Popen[bytes]:
-        data = str(self.folder / "data")
+    def restart(self, between: Callable[[], None]) -> None:
+        """End the server, call a function, and start the server again with the same databases."""
+        ending = [str(self._programs / "pg_ctl"), "-D", self._data, "-m", "fast", "stop"]
+        subprocess.run(ending, check=True, capture_output=True, cwd=self.folder, **self._owner_of_process)
+        self._watch.kill()  # it would remove the folder
+        assert self._watch.stdin
+        self._watch.stdin.close()
+        self._watch.wait(timeout=SECONDS_TO_START)
+        between()
+        self._watch = self._start()
+        self._wait()
+
+    @property
+    def _data(self) -> str:
+        return str(self.folder / "data")
+
+    def _create(self) -> None:
         creation = [
-            str(programs / "initdb"),
+            str(self._programs / "initdb"),
             "-D",
-            data,
+            self._data,
             "-U",
             ROLE,
             "-A",
@@ -105,15 +122,23 @@ class Cluster:
             "--no-sync",
         ]
         subprocess.run(creation, check=True, capture_output=True, cwd=self.folder, **self._owner_of_process)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        durable = "on" if self._fsync else "off"
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.folder),
             "max_connections": "300",
             "shared_buffers": "64MB",
-            "fsync": "on" if fsync else "off",
-            "full_page_writes": "on" if fsync else "off",
+            "fsync": durable,
+            "full_page_writes": durable,
         }
-        server = [str(programs / "postgres"), "-D", data, *(f"--{name}={value}" for name, value in settings.items())]
+        server = [
+            str(self._programs / "postgres"),
+            "-D",
+            self._data,
+            *(f"--{name}={value}" for name, value in settings.items()),
+        ]
         return subprocess.Popen(
             ["/bin/sh", "-c", WATCH, "watch", str(self.folder), *server],
             stdin=subprocess.PIPE,
