@@ -158,6 +158,23 @@ def test_a_table_leaves_nothing_behind_in_the_shared_database() -> None:
         other.execute("SELECT * FROM kohorte_rows")
 
 
+def test_a_small_table_keeps_its_connection_for_the_next_query_unless_one_fails() -> None:
+    typed = typed_table(patients(3), metadata())
+    with _database(typed) as first, _database(typed) as other:
+        assert first is not other
+        first.execute("SELECT count(*) FROM kohorte_rows")
+    with _database(typed) as again:
+        assert again in (first, other)
+        assert again.execute("SELECT count(*) FROM kohorte_rows").fetchall() == [(3,)]
+    kept = len(typed.prepared[os.getpid()])
+    with pytest.raises(EngineError), _database(typed) as failing:
+        failing.execute("SELECT * FROM nothing")
+    assert (kept, len(typed.prepared[os.getpid()])) == (2, 1)
+    typed.prepared[os.getpid() + 1] = [None]  # connections of the process that this one was forked from
+    with _database(typed) as own:
+        assert own.execute("SELECT count(*) FROM kohorte_rows").fetchall() == [(3,)]
+
+
 def test_large_tables_get_a_database_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "MANY_ROWS", 3)
     frame = table(pid=["a", "b", "c", "d"])

@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
@@ -24,6 +25,16 @@ _TRUTHS = {"true": True, "t": True, "1": True, "yes": True, "false": False, "f":
 
 
 @dataclass(frozen=True, eq=False)
+class Rows:
+    """A frame as Arrow; without the table, so that nothing refers to it in a circle."""
+
+    frame: pl.DataFrame = field(repr=False)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.frame.__arrow_c_stream__(requested_schema)
+
+
+@dataclass(frozen=True, eq=False)
 class TypedTable:
     """The columns of the metadata as DOUBLE, BOOLEAN or text under the names c0, c1 ..., and the private id."""
 
@@ -34,6 +45,8 @@ class TypedTable:
     missing_values: Sequence[str] = ()
     doubts: tuple[str, ...] = ()
     """What contradicts the private id, without figures."""
+    prepared: dict[int, list[Any]] = field(default_factory=dict, repr=False)
+    """Connections of DuckDB that know the rows, by process, for the next queries; they end with the table."""
 
     @cached_property
     def aliases(self) -> dict[str, str]:
@@ -46,8 +59,10 @@ class TypedTable:
         if own != (dict(metadata.columns), metadata.person_columns, metadata.missing_values):
             raise InputError("the table was prepared for other metadata", code="query-table")
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.frame.__arrow_c_stream__(requested_schema)
+    @property
+    def rows(self) -> Rows:
+        """What DuckDB reads."""
+        return Rows(self.frame)
 
 
 def typed_table(frame: pl.DataFrame, metadata: QueryMetadata) -> TypedTable:

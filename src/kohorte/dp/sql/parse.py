@@ -15,7 +15,7 @@ from kohorte.dp.schema.metadata import QueryMetadata
 from kohorte.dp.sql.conditions import ConditionReader, Named, constant
 from kohorte.dp.sql.plan import QUANTILES, Aggregate, Function, Output, QueryPlan
 from kohorte.dp.sql.positions import Positions
-from kohorte.dp.sql.words import QUANTILE, check_words
+from kohorte.dp.sql.words import QUANTILE, checked_words
 from kohorte.errors import InputError, nearest
 
 CLAUSES = {"expressions", "from_", "where", "group", "having", "order", "limit"}
@@ -38,9 +38,9 @@ MOST_ROWS = 1_000_000
 def parse_query(sql: str, metadata: QueryMetadata) -> QueryPlan:
     """Return the plan of a query, or refuse the query with the position and the reason."""
     positions = Positions(checked_sql(sql))
-    check_words(positions)
+    words = checked_words(positions)
     try:
-        return _Reader(positions, metadata).read(_statement(positions))
+        return _Reader(positions, metadata).read(_statement(positions, words))
     except RecursionError:
         raise positions.not_allowed(0, "the query is nested too deeply") from None
 
@@ -52,10 +52,10 @@ def checked_sql(sql: object) -> str:
     return sql
 
 
-def _statement(positions: Positions) -> Any:
+def _statement(positions: Positions, words: list[Any]) -> Any:
     library = sqlglot()
     try:
-        [statement] = library.parse(positions.sql, read="duckdb")
+        [statement] = library.Dialect.get_or_raise("duckdb").parser().parse(words, positions.sql)
     except library.errors.ParseError as error:
         raise positions.refusal(
             _offset(error, positions.sql), "the query cannot be read here", code="query-syntax"

@@ -40,8 +40,8 @@ REASONS = {
 }
 
 
-def check_words(positions: Positions) -> None:
-    """Refuse a query that is too long, has a comment, several statements or an unknown word."""
+def checked_words(positions: Positions) -> list[Any]:
+    """Return the words; refuse a query that is too long, has a comment, several statements or an unknown word."""
     sql = positions.sql
     if len(sql) > MOST_LETTERS:
         raise positions.not_allowed(MOST_LETTERS, f"a query has at most {MOST_LETTERS:,} characters")
@@ -65,6 +65,7 @@ def check_words(positions: Positions) -> None:
     _check_statements(words, positions)
     _check_brackets(words, positions)
     _check_quantiles(words, positions)
+    return words
 
 
 def _words(positions: Positions) -> list[Any]:
