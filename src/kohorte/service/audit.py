@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,7 +28,18 @@ from kohorte.service.vault import Vault
 
 START = "0" * 64
 HEAD = select(audit_head).with_for_update()
+ENTER = insert(audit)
 MOVE_HEAD = update(audit_head).values(number=bindparam("number"), mac=bindparam("mac"), state=bindparam("state"))
+
+
+@dataclass(frozen=True)
+class Note:
+    """What an entry says: who (None is the service itself) did what to which object."""
+
+    action: str
+    about: str
+    actor: int | None
+    details: Mapping[str, str | int | float | None]
 
 
 class Outside(Protocol):
@@ -54,23 +65,31 @@ class AuditLog:
         self, connection: Connection, action: str, about: str, *, actor: int | None, **details: str | int | float | None
     ) -> None:
         """Add an entry as the last step of a transaction; `about` is, say, "project 4". No cell values, no tokens."""
+        self.append_all(connection, [Note(action, about, actor, details)])
+
+    def append_all(self, connection: Connection, notes: Sequence[Note]) -> None:
+        """Add several entries as the last step of a transaction, each chained to the one before."""
         head = connection.execute(HEAD).one()
         if self._outside is not None and head.number < self._outside.audit[0]:
             raise older_database()
-        entry = {
-            "number": head.number + 1,
-            "at": now().isoformat(timespec="microseconds"),
-            "actor_id": actor,
-            "action": action,
-            "object": about,
-            "details": details,
-            "previous": head.mac,
-        }
-        mac = self.mac(entry)
-        connection.execute(insert(audit), {**entry, "mac": mac})
+        number, mac, entries = head.number, head.mac, []
+        for note in notes:
+            number += 1
+            entry = {
+                "number": number,
+                "at": now().isoformat(timespec="microseconds"),
+                "actor_id": note.actor,
+                "action": note.action,
+                "object": note.about,
+                "details": note.details,
+                "previous": mac,
+            }
+            mac = self.mac(entry)
+            entries.append({**entry, "mac": mac})
+        connection.execute(ENTER, entries)
         state = max(head.state or 0, 0 if self._outside is None else self._outside.number)
-        connection.execute(MOVE_HEAD, {"number": entry["number"], "mac": mac, "state": state})
-        changes_of(connection).audit = (entry["number"], mac)
+        connection.execute(MOVE_HEAD, {"number": number, "mac": mac, "state": state})
+        changes_of(connection).audit = (number, mac)
 
     def mac(self, entry: Mapping[str, Any]) -> str:
         """Return the message authentication code of an entry, with the key that is valid for its number."""

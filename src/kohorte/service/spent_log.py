@@ -66,6 +66,8 @@ class SpentLog:
     def __init__(self, path: Path, vault: Vault) -> None:
         self.path = path
         self._vault = vault
+        self._in_folder: int | None = None
+        """The file whose entry in the folder is known to be on disk, by its number in the file system."""
 
     def last_number(self, head: Head) -> int:
         """Return the number of the last entry, or that of the head if the log is refused."""
@@ -81,22 +83,28 @@ class SpentLog:
         if head.number == 0 and not self.path.exists():
             self.append(head, {"kind": "begin"}).save(connection)
 
-    def append(self, head: Head, facts: Mapping[str, Any]) -> Head:
-        """Add an entry and return when it is on disk; an incomplete line of a killed process is overwritten."""
-        entry = {"number": head.number + 1, "at": now().isoformat(), **facts, "previous": head.mac}
-        mac = self._mac(entry)
-        line = json.dumps({**entry, "mac": mac}).encode() + b"\n"
+    def append(self, head: Head, *facts: Mapping[str, Any]) -> Head:
+        """Add entries and return when they are on disk; an incomplete line of a killed process is overwritten."""
+        lines, begin = b"", head.end
+        for one in facts:
+            entry = {"number": head.number + 1, "at": now().isoformat(), **one, "previous": head.mac}
+            mac = self._mac(entry)
+            line = json.dumps({**entry, "mac": mac}).encode() + b"\n"
+            head, lines = Head(head.number + 1, mac, head.end + len(line)), lines + line
         try:
             with os.fdopen(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600), "r+b") as file:
-                file.truncate(head.end)
-                file.seek(head.end)
-                file.write(line)
+                file.truncate(begin)
+                file.seek(begin)
+                file.write(lines)
                 file.flush()
                 os.fsync(file.fileno())
-            flush_folder(self.path.parent)
+                number = os.fstat(file.fileno()).st_ino
+            if number != self._in_folder:
+                flush_folder(self.path.parent)
+                self._in_folder = number
         except OSError:
             raise _refusal("could not be written") from None
-        return Head(head.number + 1, mac, head.end + len(line))
+        return head
 
     def after(self, head: Head) -> list[Entry]:
         """Return the entries that the database lacks; refuse a log that does not contain and continue the head."""

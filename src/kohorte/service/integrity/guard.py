@@ -7,7 +7,7 @@ refused, the audit log gets an entry, and `kohorte audit verify` names the row.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -104,7 +104,11 @@ class Guard:
 
     def refused(self, kind: Marked, row: Row[Any], problem: Problem) -> EngineError:
         """Return the error for a row with a problem; the audit log gets an entry."""
-        return self._refused(kind.name(kind.key_of(row)), problem)
+        return self.refused_key(kind, kind.key_of(row), problem)
+
+    def refused_key(self, kind: Marked, key: Iterable[int], problem: Problem) -> EngineError:
+        """Return the error for the row with a primary key; the audit log gets an entry."""
+        return self._refused(kind.name(key), problem)
 
     def refuse_known(self, connection: Connection, kind: Marked, *key: int) -> None:
         """Refuse if a row that was not found should be there."""
@@ -135,6 +139,13 @@ class Guard:
         """Mark a row that the caller has just inserted or found to be genuine."""
         row = connection.execute(kind.one, kind.keyed(key)).one()
         connection.execute(kind.marking, self._marked(connection, kind, key, row._asdict()))
+
+    def mark_all(self, connection: Connection, kind: Marked, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Mark rows that the caller has just inserted; each has its primary key and all columns that a mark covers."""
+        columns = [column.name for column in kind.table.primary_key.columns]
+        keys = [tuple(row[name] for name in columns) for row in rows]
+        marked = [self._marked(connection, kind, key, row) for key, row in zip(keys, rows, strict=True)]
+        connection.execute(kind.marking, marked)
 
     def rewrite(self, connection: Connection, kind: Marked, row: Row[Any], statement: Update, **values: object) -> None:
         """Change and mark a row in one statement; the caller has locked and checked it in this transaction.

@@ -17,7 +17,7 @@ Source
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -57,34 +57,71 @@ class Asked:
     cost: Cost
     budget: Budget
 
+    @property
+    def account(self) -> tuple[int, int]:
+        """The key of the account."""
+        return self.project_id, self.user_id
 
-def refuse_beyond_total(service: Service, connection: Connection, asked: Asked) -> None:
-    """Refuse a query that would exceed what may be spent on its dataset.
 
-    It runs in the transaction that pays for the query and after the head of the log of spendings was locked, so that
-    all spendings of the service happen one after the other.
+class DatasetTotals:
+    """What counts towards the limits of datasets, during one transaction that pays for queries.
+
+    It is used after the head of the log of spendings was locked, so that all spendings of the service happen one after
+    the other. What was paid in this transaction and is not written yet counts, too.
     """
-    rules = service.settings.rules
-    limits = {"dataset_epsilon": rules.dataset_epsilon, "dataset_delta": rules.dataset_delta}
-    if not any(limit is not None for limit in limits.values()):
-        return
-    dataset_id = select(projects.c.dataset_id).where(projects.c.id == asked.project_id)
-    rows = _accounts(service, connection, connection.execute(dataset_id).scalar_one())
-    before = _total(service, rows)
-    own = next((row for row in rows if (row.project_id, row.user_id) == (asked.project_id, asked.user_id)), None)
-    after = before + _added(asked, NOTHING if own is None else _paid(own))
-    for (rule, limit), total in zip(limits.items(), (after.amount, after.delta), strict=True):
-        if limit is not None and total > exactly(limit):
-            raise _beyond(rule, limit, asked, before)
+
+    def __init__(self, service: Service, connection: Connection) -> None:
+        self._service = service
+        self._connection = connection
+        self._new: dict[tuple[int, int], tuple[int, Asked]] = {}
+        self._read: dict[int, tuple[list[Row[Any]], set[int]]] = {}
+
+    def refuse_beyond(self, asked: Asked, dataset_id: int) -> None:
+        """Refuse a query that would exceed what may be spent on its dataset."""
+        rules = self._service.settings.rules
+        limits = {"dataset_epsilon": rules.dataset_epsilon, "dataset_delta": rules.dataset_delta}
+        if not any(limit is not None for limit in limits.values()):
+            return
+        rows, same = self._of_dataset(dataset_id)
+        written = {(row.project_id, row.user_id): _paid(row) for row in rows}
+        before = _total(self._service, rows)
+        for key, (dataset, paid) in self._new.items():
+            if dataset in same:
+                before += _added(paid, written.get(key, NOTHING))
+        own = written.get(asked.account, NOTHING)
+        if asked.account in self._new:
+            own += self._new[asked.account][1].cost
+        after = before + _added(asked, own)
+        for (rule, limit), total in zip(limits.items(), (after.amount, after.delta), strict=True):
+            if limit is not None and total > exactly(limit):
+                raise _beyond(rule, limit, asked, before)
+
+    def add(self, asked: Asked, dataset_id: int) -> None:
+        """Count a query that is paid for in this transaction."""
+        if dataset_id not in {dataset for dataset, _ in self._new.values()}:
+            self._read.clear()  # it may have the table of another one
+        before = self._new.get(asked.account)
+        paid = asked if before is None else replace(asked, cost=before[1].cost + asked.cost)
+        self._new[asked.account] = (dataset_id, paid)
+
+    def _of_dataset(self, dataset_id: int) -> tuple[list[Row[Any]], set[int]]:
+        if dataset_id not in self._read:
+            new = {dataset for dataset, _ in self._new.values()}
+            self._read[dataset_id] = _accounts(self._service, self._connection, dataset_id, others=new)
+        return self._read[dataset_id]
 
 
 def counted_total(service: Service, connection: Connection, dataset_id: int) -> Cost:
     """Return the epsilon and delta that count towards the limit of a dataset."""
-    return _total(service, _accounts(service, connection, dataset_id))
+    return _total(service, _accounts(service, connection, dataset_id)[0])
 
 
-def _accounts(service: Service, connection: Connection, dataset_id: int) -> list[Row[Any]]:
+def _accounts(
+    service: Service, connection: Connection, dataset_id: int, *, others: Iterable[int] = ()
+) -> tuple[list[Row[Any]], set[int]]:
     """All accounts of a dataset, and of datasets with the same file or the same table, as the service wrote them.
+
+    Also the numbers of these datasets, found among those that have accounts and `others`.
 
     An account could be hidden by changing its project or dataset, or by removing it. Therefore everything that decides
     which accounts belong here is checked, also in projects that seem to be about other datasets.
@@ -92,11 +129,11 @@ def _accounts(service: Service, connection: Connection, dataset_id: int) -> list
     keys = connection.execute(KEYS).all()
     service.guard.refuse_removed(connection, marks.ACCOUNT, ((key.project_id, key.user_id) for key in keys))
     about = _checked(service, connection, marks.PROJECT, {key.project_id for key in keys})
-    known = _checked(service, connection, marks.DATASET, {row.dataset_id for row in about} | {dataset_id})
+    known = _checked(service, connection, marks.DATASET, {row.dataset_id for row in about} | {dataset_id, *others})
     same = _same_tables(known, dataset_id)
     wanted = [row.id for row in about if row.dataset_id in same]
     rows = connection.execute(OF_PROJECTS, {"of_projects": wanted}).all()
-    return [service.guard.checked(connection, marks.ACCOUNT, row) for row in rows]
+    return [service.guard.checked(connection, marks.ACCOUNT, row) for row in rows], same
 
 
 def _checked(service: Service, connection: Connection, kind: marks.Marked, wanted: Iterable[int]) -> list[Row[Any]]:

@@ -195,6 +195,7 @@ spent = _table(
     Column("version", BigInteger),
     Column("mark", String(64)),
     Index("ix_spent_question", "project_id", "user_id", "question"),
+    Index("ix_spent_sum", "project_id", "user_id", "amount", "delta"),
 )
 
 answered = _table(

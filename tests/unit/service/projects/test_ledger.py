@@ -168,7 +168,7 @@ def test_a_question_whose_process_was_lost_is_paid_again(
 ) -> None:
     assert pay(service, project, "q") is not None
     assert pay(service, project, "q") is None
-    monkeypatch.setattr("kohorte.service.projects.ledger.ANSWERED_WITHIN_SECONDS", 0)
+    monkeypatch.setattr("kohorte.service.projects.payments.ANSWERED_WITHIN_SECONDS", 0)
     assert pay(service, project, "q") is not None
 
 
