@@ -103,7 +103,11 @@ def claims_of(service: Service, kind: Type, token: str, *, late: timedelta | Non
 
 def authenticate(service: Service, token: str) -> Actor:
     """Return the user of a valid access token."""
-    claims = claims_of(service, Type.ACCESS, token)
+    return actor_of(service, claims_of(service, Type.ACCESS, token))
+
+
+def actor_of(service: Service, claims: Claims) -> Actor:
+    """Return the user of a live session, with the roles of this moment."""
     row = caller(service, claims)
     return Actor(row.id, roles_of(row), claims.session_id)
 

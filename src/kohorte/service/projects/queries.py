@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from sqlalchemy import ColumnElement, Row, and_, func, select
 
-from kohorte.dp import Budget, dummy_table, estimate_query, query
+from kohorte.dp import Budget, QueryMetadata, dummy_table, estimate_query, query
 from kohorte.dp.budget.budget import Cost
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import Actor, project_for
@@ -23,6 +23,7 @@ from kohorte.service.permissions import Permission
 from kohorte.service.projects import tables
 from kohorte.service.projects.configuration import Dataset, read_config
 from kohorte.service.projects.ledger import DatabaseLedger, sql_label
+from kohorte.service.projects.measuring.turns import InTurn
 from kohorte.service.projects.query_terms import QueryTerms
 from kohorte.service.projects.store import config_text_of, dataset_of, names_of
 from kohorte.service.storage.schema import answered, spent
@@ -45,12 +46,13 @@ class _Price(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _InteractiveProject:
+class InteractiveProject:
     """An interactive project that the actor may see."""
 
     project: Row[Any]
     dataset: Row[Any]
     terms: QueryTerms
+    metadata: QueryMetadata
 
     def price(self, asked: Query) -> _Price:
         """The cost of the query."""
@@ -65,19 +67,18 @@ class _InteractiveProject:
 
 def answer_query(service: Service, actor: Actor, project_id: int, asked: Query) -> dict[str, Any]:
     """Answer a query from the actor's own account."""
-    found = _interactive(service, actor, project_id)
+    return answer_from(service, actor, interactive(service, actor, project_id), asked)
+
+
+def answer_from(service: Service, actor: Actor, found: InteractiveProject, asked: Query) -> dict[str, Any]:
+    """Answer a query to a project that was just read, from the actor's own account."""
     service.settings.rules.refuse(QuestionTerms.of(found.terms.metadata))
-    metadata, price = found.terms.of_project(project_id), found.price(asked)
+    metadata, price, project_id = found.metadata, found.price(asked), found.project.id
+    ledger = DatabaseLedger(service, project_id, actor.user_id, sql=asked.sql)
     with remembered_answers(service, actor, project_id) as memory:
         table = tables.typed(service, found.dataset, metadata, memory)
-        answer = query(
-            table,
-            asked.sql,
-            metadata,
-            epsilon=price.epsilon,
-            delta=price.delta,
-            ledger=DatabaseLedger(service, project_id, actor.user_id, sql=asked.sql),
-        )
+        with InTurn(ledger, actor.user_id) as turn:
+            answer = query(table, asked.sql, metadata, epsilon=price.epsilon, delta=price.delta, ledger=turn)
         if memory is not None:
             memory.record(answer)
     if answer.from_record:
@@ -88,22 +89,21 @@ def answer_query(service: Service, actor: Actor, project_id: int, asked: Query) 
 
 def estimate(service: Service, actor: Actor, project_id: int, asked: Query) -> dict[str, Any]:
     """Return the cost and the expected error of a query; nothing is read or spent."""
-    found = _interactive(service, actor, project_id)
+    found = interactive(service, actor, project_id)
     service.settings.rules.refuse(QuestionTerms.of(found.terms.metadata))
     ledger = DatabaseLedger(service, project_id, actor.user_id)
     price = found.price(asked)
-    metadata = found.terms.of_project(project_id)
-    return estimate_query(asked.sql, metadata, epsilon=price.epsilon, delta=price.delta, ledger=ledger).to_dict()
+    return estimate_query(asked.sql, found.metadata, epsilon=price.epsilon, delta=price.delta, ledger=ledger).to_dict()
 
 
 def dummy_data(service: Service, actor: Actor, project_id: int, *, rows: int, seed: int) -> pl.DataFrame:
     """Return a synthetic table that fits the metadata of the project."""
-    return dummy_table(_interactive(service, actor, project_id).terms.metadata, rows, seed=seed)
+    return dummy_table(interactive(service, actor, project_id).terms.metadata, rows, seed=seed)
 
 
 def budget_of(service: Service, actor: Actor, project_id: int, user_id: int | None) -> dict[str, Any]:
     """Return what an account has spent and what remains; other accounts need the permission to see all budgets."""
-    found = _interactive(service, actor, project_id, Permission.SEE_ALL_PROJECTS)
+    found = interactive(service, actor, project_id, Permission.SEE_ALL_PROJECTS)
     whose = _whose(actor, user_id, Permission.SEE_ALL_BUDGETS)
     budget = found.terms.budget
     paid = DatabaseLedger(service, project_id, whose).spent()
@@ -123,7 +123,7 @@ def history(
     service: Service, actor: Actor, project_id: int, *, user_id: int | None, limit: int, number: int
 ) -> tuple[list[dict[str, Any]], int]:
     """Return a page of the paid queries, the newest first: the actor's own, or all if the actor may see values."""
-    budget = _interactive(service, actor, project_id).terms.budget
+    budget = interactive(service, actor, project_id).terms.budget
     everybody = user_id is None and actor.may(Permission.SEE_VALUES)
     whose = None if everybody else _whose(actor, user_id, Permission.SEE_VALUES)
     shown = _queries_of(project_id, whose)
@@ -159,23 +159,25 @@ def _query_to_dict(service: Service, row: Row[Any], budget: Budget) -> dict[str,
     }
 
 
-def _interactive(
+def interactive(
     service: Service, actor: Actor, project_id: int, everything: Permission = Permission.MANAGE_PROJECTS
-) -> _InteractiveProject:
+) -> InteractiveProject:
+    """Return a project that answers queries, if the actor may see it."""
     with service.database.reading() as connection:
         project = project_for(service, connection, actor, project_id, everything)
         if not project.interactive:
             raise InputError("this project releases a table; it answers no queries", code="project-not-interactive")
         dataset = dataset_of(service, connection, project)
-    return _InteractiveProject(project, dataset, _terms(config_text_of(service, project), tuple(names_of(dataset))))
+    terms = _terms(config_text_of(service, project), tuple(names_of(dataset)), project.id)
+    return InteractiveProject(project, dataset, *terms)
 
 
 @lru_cache(maxsize=64)
-def _terms(config: bytes, names: tuple[str, ...]) -> QueryTerms:
-    """The terms of a config, cached because every query needs them."""
+def _terms(config: bytes, names: tuple[str, ...], project_id: int) -> tuple[QueryTerms, QueryMetadata]:
+    """The terms of a config, and the metadata of its project, cached because every query needs them."""
     terms = read_config(json.loads(config), Dataset(names, {}))
     assert isinstance(terms, QueryTerms)
-    return terms
+    return terms, terms.of_project(project_id)
 
 
 def _whose(actor: Actor, user_id: int | None, others: Permission) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Row, and_, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, func, insert, select, update
 
 from kohorte.data import without_marks
 from kohorte.errors import InputError
@@ -26,7 +26,6 @@ from kohorte.service.projects import tables
 from kohorte.service.projects.configuration import Dataset, read_config
 from kohorte.service.projects.query_terms import QueryTerms, person_because, refuse_doubted
 from kohorte.service.projects.summary import summary
-from kohorte.service.projects.unreadable_cells import unreadable_cells
 from kohorte.service.storage.schema import datasets, jobs, now, projects, users
 from kohorte.service.trust.leaving import releases
 from kohorte.sources import FrameSource
@@ -36,6 +35,7 @@ Within: TypeAlias = Callable[[Connection, Row[Any], Plan | QueryTerms, int], Non
 """Called in the transaction that creates a project, with its dataset, its terms and its number."""
 LISTED = [column for column in projects.c if column.name != "sealed_config"]
 """The columns that a list needs; the config may be large."""
+DATASET = select(datasets).where(datasets.c.id == bindparam("of_dataset"), datasets.c.deleted_at.is_(None))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def create(service: Service, actor: Actor, wanted: NewProject, *, within: Within
         # Loading refuses wrong types, and the first query finds the table loaded.
         table = tables.typed(service, dataset, terms.metadata)
         doubts = (*terms.metadata.unstated, *terms.refuse_doubted(table.doubts))
-        warnings = (*doubts, *unreadable_cells(table, dataset))
+        warnings = (*doubts, *tables.unreadable_cells(table, dataset))
     with service.database.writing() as connection:
         dataset = ready_dataset(service, connection, wanted.dataset_id, stays=True)
         project_id = _inserted(service, connection, actor, wanted, terms)
@@ -237,8 +237,7 @@ def config_text_of(service: Service, project: Row[Any]) -> bytes:
 
 def dataset_of(service: Service, connection: Connection, project: Row[Any]) -> Row[Any]:
     """Return the dataset of a project; refuse if it was deleted."""
-    statement = select(datasets).where(datasets.c.id == project.dataset_id, datasets.c.deleted_at.is_(None))
-    found = connection.execute(statement).one_or_none()
+    found = connection.execute(DATASET, {"of_dataset": project.dataset_id}).one_or_none()
     if found is None:
         raise InputError("the dataset of this project was deleted", code="project-conflict")
     return service.guard.checked(connection, marks.DATASET, found)

@@ -13,6 +13,8 @@ from kohorte.disclosures.exits.noise import AnswerRecording
 from kohorte.dp import Budget, Column, QueryMetadata, dummy_table, query, typed_table
 from kohorte.dp.schema.columns import Datatype
 from kohorte.dp.schema.typed import TypedTable
+from kohorte.errors import InputError
+from kohorte.in_words import count
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
 from kohorte.service.datasets.table_cache import TableCache
@@ -56,3 +58,18 @@ def forget(service: Service, table_sha256: str | None) -> None:
     """Remove a dataset's table from memory."""
     if table_sha256 is not None:
         cache_of(service).forget(table_sha256)
+
+
+def unreadable_cells(table: TypedTable, dataset: Row[Any]) -> tuple[str, ...]:
+    """Return a warning, for stewards, for each column with cells of another datatype; refuse one without others."""
+    missing = {column["name"]: int(column["missing"]) for column in dataset.columns}
+    found = []
+    for name, alias in table.aliases.items():
+        empty = int(table.frame[alias].null_count())
+        unreadable = empty - missing[name]
+        kind = table.columns[name].datatype
+        if unreadable and empty == table.frame.height:
+            raise InputError(f"the column {name!r} has no cell that is of type {kind}", code="query-table")
+        if unreadable:
+            found.append(f"{name}: {count(unreadable, 'cell')} not of type {kind}, treated as missing")
+    return tuple(found)

@@ -27,6 +27,8 @@ CAME_FIRST = {  # unique, primary and foreign keys; and PostgreSQL's deadlock an
     "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_FOREIGNKEY",
     "23505", "23503", "40P01", "40001",
 }  # fmt: skip
+WRITES = "kohorte writes"
+"""Under this name a connection of SQLite remembers whether it may write."""
 
 
 class Database:
@@ -51,13 +53,24 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection whose statements all see the same state of the database."""
+        """A connection whose statements all see the same state of the database.
+
+        Within another reading of the same thread it is the same connection: the state is that of the outer one.
+        """
+        outer: Connection | None = getattr(self._thread, "reading", None)
+        if outer is not None:
+            yield outer
+            return
         changes = self._fresh_changes()
         with _failures(), self.engine.connect() as connection:
             set_changes(connection, changes)
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-            yield connection
+            self._thread.reading = connection
+            try:
+                yield connection
+            finally:
+                self._thread.reading = None
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -197,7 +210,9 @@ def _use_write_ahead_log(connection: Any) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("kohorte_writes", False)
     driver: Any = connection.connection.driver_connection  # direct, because these run before every transaction
-    driver.execute(f"PRAGMA query_only = {'OFF' if writes else 'ON'}")
+    if connection.info.get(WRITES) is not writes:
+        driver.execute(f"PRAGMA query_only = {'OFF' if writes else 'ON'}")
+        connection.info[WRITES] = writes
     driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 

@@ -30,6 +30,7 @@ from kohorte.service.web.middleware.request_log import RequestLog
 from kohorte.service.web.middleware.security_headers import SecurityHeaders
 from kohorte.service.web.middleware.strict_json import StrictJson
 from kohorte.service.web.openapi import described
+from kohorte.service.web.quick_queries import QuickQueries
 from kohorte.service.web.routes import (
     accounts,
     approvals,
@@ -81,7 +82,7 @@ ROUTES: Mapping[Part, tuple[ModuleType, ...]] = {
 def create_app(service: Service) -> FastAPI:
     """Return the application of a service."""
     app = FastAPI(
-        routes=list(_routes(service.settings.parts)),
+        routes=_with_short_ways(service.settings.parts),
         title="Kohorte",
         version=versions()["kohorte"],
         openapi_url=None,
@@ -116,6 +117,14 @@ async def _made_ready(app: FastAPI) -> AsyncIterator[None]:
     deliveries.start()
     yield
     await run_in_threadpool(deliveries.stop)
+
+
+def _with_short_ways(parts: frozenset[Part]) -> list[BaseRoute]:
+    """All routes of some parts, after the short way to one of them."""
+    routes = _routes(parts)
+    if Part.RESEARCH not in parts:
+        return list(routes)
+    return [QuickQueries(PREFIX, APIRouter(routes=list(routes), redirect_slashes=False)), *routes]
 
 
 @cache

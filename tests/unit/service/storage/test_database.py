@@ -43,6 +43,27 @@ def test_a_reader_sees_one_state_while_others_write(service: Service) -> None:
     assert names(database) == {"one"}
 
 
+def test_a_reading_within_a_reading_sees_the_state_of_the_outer_one(service: Service) -> None:
+    with service.database.reading() as outer:
+        before = outer.execute(select(func.count()).select_from(workers)).scalar_one()
+        with service.database.writing() as connection:
+            add_worker(connection, "one")
+        with service.database.reading() as inner:
+            assert inner is outer
+            assert inner.execute(select(func.count()).select_from(workers)).scalar_one() == before
+    with service.database.reading() as later:
+        assert later.execute(select(func.count()).select_from(workers)).scalar_one() == before + 1
+
+
+def test_a_connection_that_wrote_cannot_write_when_it_reads(service: Service) -> None:
+    for name in ("one", "two"):
+        with service.database.writing() as connection:
+            add_worker(connection, name)
+        with pytest.raises(EngineError), service.database.reading() as connection:
+            add_worker(connection, "another")
+    assert names(service.database) == {"one", "two"}
+
+
 def test_readers_and_a_writer_do_not_wait_for_each_other(service: Service) -> None:
     with service.database.writing() as connection:
         add_worker(connection, "one")

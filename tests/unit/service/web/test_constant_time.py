@@ -77,7 +77,7 @@ def test_one_user_leaves_turns_for_others() -> None:
             under_way[0] -= 1
 
     async def run() -> None:
-        await asyncio.gather(*(constant_time.run_query(1, work) for _ in range(30)))
+        await asyncio.gather(*(constant_time.run_query(1, work) for _ in range(2 * constant_time.OF_ONE_USER)))
 
     asyncio.run(run())
     assert most[0] == constant_time.OF_ONE_USER < constant_time.AT_ONCE

@@ -17,8 +17,9 @@ from typing import ParamSpec, TypeVar
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
-AT_ONCE = 6
-OF_ONE_USER = 4
+AT_ONCE = 48
+OF_ONE_USER = 32
+"""Queries under way, most of which wait for the disk together; fewer measure (`projects.measuring.turns`)."""
 STEP_SECONDS = 0.05
 PEOPLE_OF_A_STEP = 250
 TEXTS_OF_A_STEP = 1_000

@@ -1,0 +1,1 @@
+"""Who measures a table, and when."""
