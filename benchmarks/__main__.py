@@ -48,7 +48,7 @@ OTHERS: dict[str, tuple[Main, str]] = {
     "parties": (parties_page.main, "what joint releases of several parties save and cost (some 20 minutes)"),
     "linkage": (linkage_page.main, "record linkage of generated patients, beside Splink (some 10 minutes)"),
     "service": (lambda _: service_page.main(), "the research service over HTTP, as a page of the documentation"),
-    "load": (lambda _: load.main(), "many clients at once, on SQLite and PostgreSQL (some 5 minutes)"),
+    "load": (load.main, "many clients at once, on SQLite and PostgreSQL (some 5 minutes)"),
     "timing": (timing.main, "whether the time of an answer tells who is in a list, over HTTP (some 8 minutes)"),
     "pseudonyms": (lambda _: pseudonyms.main(), "pseudonyms a second, and lists of ten million (some 10 minutes)"),
     "shapes": (lambda _: series_shapes.main(), "what shape of cells and choice of splits cost a series (some seconds)"),

@@ -65,9 +65,17 @@ class Running:
 
 @contextlib.contextmanager
 def running(
-    folder: Path, *, database: str | None = None, port: int | None = None, options: Sequence[str] = (), rules: str = ""
+    folder: Path,
+    *,
+    database: str | None = None,
+    port: int | None = None,
+    options: Sequence[str] = (),
+    rules: str = "",
+    python: str | Path = sys.executable,
 ) -> Iterator[Running]:
     """Start `kohorte serve` and wait until it answers; `rules` are the rules of the house, as YAML.
+
+    `python` is the interpreter of the environment whose Kohorte is started, by default this one.
 
     Without a port the server takes a free one and prints it: a port that was free before may be that of another service
     when the server starts. Settings of a service in the environment are not passed on: they would be about another one.
@@ -75,7 +83,7 @@ def running(
     if rules:
         folder.mkdir(mode=0o700)
         (folder / "service.yaml").write_text(f"rules: {rules}\n")
-    command = [sys.executable, "-m", "kohorte.cli.main", "serve", "--folder", str(folder), "--port", str(port or 0)]
+    command = [str(python), "-m", "kohorte.cli.main", "serve", "--folder", str(folder), "--port", str(port or 0)]
     environment = {name: value for name, value in os.environ.items() if name not in SETTINGS}
     environment |= {} if database is None else {"KOHORTE_DATABASE": database}
     with (folder.parent / f"{folder.name}.log").open("a") as log:
