@@ -208,7 +208,7 @@ def _cpu(process: int) -> float:
 
 def fsync_ms() -> float:
     """How long the disk takes for a few bytes, in the middle of 200."""
-    with tempfile.TemporaryFile(buffering=0) as file:
+    with tempfile.NamedTemporaryFile(buffering=0) as file:
         taken = []
         for _ in range(200):
             began = time.perf_counter()
