@@ -23,6 +23,7 @@ SPEAKING = (
     "data/files.py",
     "data/strict_yaml.py",
     "data/table.py",
+    "disclosures/findings.py",
     "dp/answers/run_query.py",
     "dp/budget/budget.py",
     "dp/sql/conditions.py",

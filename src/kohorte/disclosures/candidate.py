@@ -32,6 +32,25 @@ class ReleaseKind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
+class Alike:
+    """How the people of the table look in a release that tells something of them, row by row, and what that is.
+
+    Releases with the same `about` are compared. `looks` is a number for each row of the table, the same for rows of
+    people who look alike (-1: nothing is told of them), and `own` that of each row of the candidate. `facts` are
+    numbers of what is true of each row of the table (-1: nothing) and nobody should learn: of no group may more than
+    the share `most` have one of them in common, unless more than the share `ordinary` of all people have it.
+    """
+
+    about: str
+    people: Integers
+    looks: Integers
+    own: Integers
+    facts: tuple[Integers, ...]
+    most: float
+    ordinary: float
+
+
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """A release before it is given away; row i is about person `people[i]` and is shown in class `classes[i]`.
 
@@ -40,7 +59,7 @@ class Candidate:
     are the people of the whole table, also those who do not satisfy the condition (None: everybody whom the ledger
     knows). `sensitive` has, for each sensitive column, a code per row (-1: missing). An answer with noise has
     `epsilon`; it is listed with its cost and tells no set of people. `about` says which series, project or
-    study the release belongs to.
+    study the release belongs to. `alike` says how everybody looks, if that is compared, too.
     """
 
     people: Integers
@@ -55,6 +74,7 @@ class Candidate:
     epsilon: float | None = None
     delta: float = 0.0
     about: str = ""
+    alike: tuple[Alike, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         arrays = {"people": self.people, "classes": self.classes}

@@ -27,6 +27,8 @@ def examine(view: View, histories: Sequence[History]) -> Findings:
         small, alike = view.small(split), view.homogeneous(split)
         for kind, releases, number in _explained(view, split, history, small | alike, small):
             people[kind, releases] += number
+    if view.alike.any():
+        people[FindingKind.LOOK_ALIKE, ()] += int(np.count_nonzero(view.alike))
     found = (Finding(kind, releases, -(-number // view.k) * view.k) for (kind, releases), number in people.items())
     order = list(FindingKind)
     return Findings(tuple(sorted(found, key=lambda one: (order.index(one.kind), one.releases))))

@@ -19,6 +19,7 @@ class FindingKind(StrEnum):
     COMPLEMENTARY = "complementary columns"
     GROWING = "growing table"
     SAME_VALUE = "same value"
+    LOOK_ALIKE = "look alike"
     WITHDRAWN = "withdrawn"
 
 
@@ -29,6 +30,8 @@ WORDS = {
     FindingKind.COMPLEMENTARY: "people were released with other columns before; laid over each other, a few stand out",
     FindingKind.GROWING: "the table has grown by a few people, who stand out by comparison with an earlier release",
     FindingKind.SAME_VALUE: "a group that can be told apart has one sensitive value in common",
+    FindingKind.LOOK_ALIKE: "nearly all people who look alike, as this and earlier releases show them, have something "
+    "sensitive in common",
     FindingKind.WITHDRAWN: "people have withdrawn and must not be in a release any more",
 }
 

@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import spelling_keys
+from kohorte.disclosures.alike import Looks, looks_shown
 from kohorte.disclosures.atoms import joined, refined, signatures
 from kohorte.disclosures.candidate import PUBLIC, Candidate
 from kohorte.disclosures.examining import examine
@@ -227,7 +228,8 @@ def _viewed(books: Books, candidate: Candidate, k: int, together: Together) -> t
         raise InputError("k: is at least 2", code="disclosure-k", field="k")
     _refuse_unknown(books, candidate)
     groups = list(_groups(books, candidate.recipient, together))
-    return View(candidate, k, [group.atoms for group in groups], books.withdrawn()), groups
+    looks = Looks({one.about: books.looks(one.about) for one in candidate.alike})
+    return View(candidate, k, [group.atoms for group in groups], books.withdrawn(), looks), groups
 
 
 def _refuse_unknown(books: Books, candidate: Candidate) -> None:
@@ -279,4 +281,7 @@ def _record(books: Books, candidate: Candidate, certificate_hash: str) -> int:
     own = books.recipient(candidate.recipient)
     books.set_atoms(joined(own, shown, first=int(own.max(initial=0)) + 1)[0], candidate.recipient)
     books.head.atoms = first + len(before)
+    for one in candidate.alike:
+        groups, looks = books.looks(one.about), looks_shown(candidate, one, books.head.people)
+        books.set_looks(joined(groups, looks, first=int(groups.max(initial=0)) + 1)[0], one.about)
     return books.add_release(facts, ShownAtoms(first, before, signature))

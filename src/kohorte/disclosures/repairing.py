@@ -3,7 +3,8 @@
 In each atom that the candidate touches, parts below k are left out. If then fewer than k people of the atom are not
 shown, others of the atom are left out with them: those by which larger parts exceed k, in the order of their
 fingerprints, which says nothing about them; otherwise the smallest part as a whole. The recipient gets no row of these
-people and is not told how many there are.
+people and is not told how many there are. People of whom nearly all who look alike have something in common are left
+out, too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def repaired(view: View, order: Integers) -> Candidate | None:
     """
     view = view.with_candidate(view.candidate.without(view.withdrawn))
     while view.candidate.shown.any():
-        gone = np.zeros(len(view.withdrawn), dtype=bool)
+        gone = view.alike.copy()
         for split in view.splits:
             _leave_out(view, split, order, gone)
         if not gone.any():

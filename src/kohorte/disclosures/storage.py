@@ -80,6 +80,10 @@ class Secrets:
         """The name of the state with the atoms of a recipient."""
         return f"{TOGETHER} {self._recipients.of(recipient).hex()}"
 
+    def looks(self, about: str) -> str:
+        """The name of the state with the people who look alike in releases about something."""
+        return f"looks {self._recipients.of(about).hex()}"
+
     def code(self, before: str, number: int, facts: bytes, sets: bytes) -> str:
         """The code of a release in the chain."""
         text = f"{before} {number} {sha256(facts).hexdigest()} {sha256(sets).hexdigest()}"
@@ -125,6 +129,14 @@ class Books:
     def set_atoms(self, atoms: Integers, recipient: str | None = None) -> None:
         """Store the atoms of one recipient, or of all together."""
         self._set(TOGETHER if recipient is None else self._secrets.state(recipient), atoms)
+
+    def looks(self, about: str) -> Integers:
+        """The group of each person whom releases about something do not tell apart by their looks."""
+        return self._array(self._secrets.looks(about))
+
+    def set_looks(self, groups: Integers, about: str) -> None:
+        """Store the groups of people who look alike."""
+        self._set(self._secrets.looks(about), groups)
 
     def set_withdrawn(self, withdrawn: Bools) -> None:
         """Store who has withdrawn."""

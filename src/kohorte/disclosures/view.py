@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kohorte.disclosures.alike import Looks
 from kohorte.disclosures.atoms import Split, signatures
 from kohorte.disclosures.candidate import LEFT_OUT, Candidate
 from kohorte.kernels.arrays import Bools, Integers
@@ -15,12 +16,14 @@ from kohorte.kernels.arrays import Bools, Integers
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A candidate, the atoms of each group that may compare it with what they got, and who has withdrawn."""
+    """A candidate, the atoms of each group that may compare it with what they got, who has withdrawn, and who was told
+    apart by looks."""
 
     candidate: Candidate
     k: int
     groups: Sequence[Integers]
     withdrawn: Bools
+    looks: Looks
 
     @cached_property
     def shown(self) -> Integers:
@@ -62,6 +65,11 @@ class View:
             found |= split.homogeneous(self.candidate.people, codes)
         return found
 
+    @cached_property
+    def alike(self) -> Bools:
+        """Who must not be shown because nearly all who look alike have something in common."""
+        return self.looks.told_too_much(self.candidate, self.k, len(self.withdrawn))
+
     def with_candidate(self, candidate: Candidate) -> View:
         """Return the same groups before another candidate."""
-        return View(candidate, self.k, self.groups, self.withdrawn)
+        return View(candidate, self.k, self.groups, self.withdrawn, self.looks)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from kohorte.disclosures.candidate import Candidate, ReleaseKind
+from kohorte.disclosures.candidate import Alike, Candidate, ReleaseKind
 
-SENSITIVE = "sensitive_"
+SENSITIVE, FACTS, LOOKS = "sensitive_", "facts_", "looks_"
 
 
 def to_bytes(candidate: Candidate) -> bytes:
@@ -26,8 +27,28 @@ def to_bytes(candidate: Candidate) -> bytes:
         facts=np.frombuffer(facts.encode(), dtype=np.uint8),
         names=np.frombuffer(names.encode(), dtype=np.uint8),
         **numbered,  # type: ignore[arg-type]
+        **_of_alike(candidate),  # type: ignore[arg-type]
     )
     return content.getvalue()
+
+
+def _of_alike(candidate: Candidate) -> dict[str, np.ndarray]:
+    arrays: dict[str, np.ndarray] = {}
+    told = []
+    for at, one in enumerate(candidate.alike):
+        own = {"people": one.people, "looks": one.looks, "own": one.own}
+        own |= {f"{FACTS}{number}": codes for number, codes in enumerate(one.facts)}
+        arrays |= {f"{LOOKS}{at}_{name}": codes for name, codes in own.items()}
+        told.append({"about": one.about, "facts": len(one.facts), "most": one.most, "ordinary": one.ordinary})
+    return arrays | {LOOKS: np.frombuffer(json.dumps(told).encode(), dtype=np.uint8)}
+
+
+def _alike(arrays: Mapping[str, np.ndarray]) -> Iterator[Alike]:
+    told = json.loads(arrays[LOOKS].tobytes()) if LOOKS in arrays else ()  # older folders have none
+    for at, one in enumerate(told):
+        people, looks, own = (arrays[f"{LOOKS}{at}_{name}"] for name in ("people", "looks", "own"))
+        facts = tuple(arrays[f"{LOOKS}{at}_{FACTS}{number}"] for number in range(one["facts"]))
+        yield Alike(one["about"], people, looks, own, facts, one["most"], one["ordinary"])
 
 
 def from_bytes(content: bytes) -> Candidate:
@@ -46,4 +67,5 @@ def from_bytes(content: bytes) -> Candidate:
         about=facts.get("about", ""),
         table=arrays["table"],
         sensitive={name: arrays[f"{SENSITIVE}{at}"] for at, name in enumerate(names)},
+        alike=tuple(_alike(arrays)),
     )

@@ -7,18 +7,20 @@ at the levels found before or above. So an answer has no row of stars, which wou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from kohorte.data import Role, as_text
-from kohorte.disclosures.candidate import LEFT_OUT, ReleaseKind
+from kohorte.disclosures.candidate import LEFT_OUT, Alike, ReleaseKind
 from kohorte.disclosures.candidate import Candidate as Disclosure
 from kohorte.disclosures.findings import Findings
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError, NoSolution
+from kohorte.exchange.checking.conditions.cells import values_of
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.local_look import outstanding_rows
 from kohorte.exchange.checking.presence import LookAlikes, largest_shares
@@ -33,7 +35,7 @@ from kohorte.exchange.checking.shown_labels import (
 )
 from kohorte.exchange.checking.verdicts import Judged
 from kohorte.exchange.checking.written_labels import without_lists
-from kohorte.kernels.arrays import Bools
+from kohorte.kernels.arrays import Bools, Integers
 from kohorte.kernels.distinct import distinct_numbers
 from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
 from kohorte.plans import Plan
@@ -43,6 +45,8 @@ from kohorte.plans.search_options import SearchOptions
 from kohorte.release import Candidate, find_candidate
 from kohorte.sources import FrameSource
 
+MOSTLY = 0.5
+"""What more of all patients have is ordinary where a group follows from several answers only: our own choice."""
 MOST_ROUNDS = 20
 """A draft that needs more rounds is given up: then nothing is released."""
 
@@ -150,12 +154,13 @@ class Drafting:
         rare, fewest = rare_rows(labels, shares, self._look)
         kept &= ~rare & ~self._outstanding(rows) & ~self._unknown(rows, labels, found)
         kept &= ~self._unequal(rows, labels)
+        looks = LookAlikes(labels, rows, found, self._levels)
         if rows.facts:
-            kept &= ~LookAlikes(labels, rows, found, self._levels).told_too_much(self._policy.largest_share)
+            kept &= ~looks.told_too_much(self._policy.largest_share)
         if not kept.all():
             self._raise_if_needed(rows, kept, found)
             return kept, None
-        disclosure = self._disclosure(rows, labels, found)
+        disclosure = self._disclosure(rows, labels, found, looks)
         k, together = self._policy.k, self._policy.together
         findings = self._ledger.examine(disclosure, k, together)
         if not findings:
@@ -230,7 +235,7 @@ class Drafting:
         self._levels[finest] += 1
         kept[:] = True  # the rows get another chance at the coarser level
 
-    def _disclosure(self, rows: Rows, labels: pl.DataFrame, found: Candidate) -> Disclosure:
+    def _disclosure(self, rows: Rows, labels: pl.DataFrame, found: Candidate, looks: LookAlikes) -> Disclosure:
         request, plan = self._look.request, found.plan
         sensitive = {
             name: numbered_classes(as_text(rows.frame[name]).to_frame()) for name in plan.names(Role.SENSITIVE)
@@ -246,4 +251,24 @@ class Drafting:
             purpose=request.purpose,
             table=distinct_numbers(rows.table),
             sensitive=sensitive,
+            alike=tuple(self._alike(rows, numbered_classes(labels), looks)),
         )
+
+    def _alike(self, rows: Rows, classes: Integers, looks: LookAlikes) -> Iterator[Alike]:
+        """How people look in the answer: those of whom it tells that they are in it, and those whose values it shows.
+
+        If the condition selects people by what others know, everybody knows who is in it, and the values are told of
+        all who look alike. That few of some people get a drug that few others get is not learned by subtraction only.
+        """
+        most, shown = self._policy.largest_share, np.full(len(rows.table), LEFT_OUT, dtype=np.int64)
+        shown[rows.at] = classes
+        for name, facts in (rows.facts or self._values).items():
+            yield Alike(f"has:{name}", rows.table, looks.everybody, looks.own, facts, most, MOSTLY)
+        for name, values in self._values.items():
+            yield Alike(f"shown:{name}", rows.table, shown, classes, values, most, most)
+
+    @cached_property
+    def _values(self) -> dict[str, tuple[Integers, ...]]:
+        """The values of each sensitive attribute that the answer shows, of the whole table."""
+        names = [one.attribute for one in self._judged.kept() if one.role is Role.SENSITIVE]
+        return {name: (values_of(self._rows.whole[name]),) for name in names}

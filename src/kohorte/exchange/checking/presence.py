@@ -15,6 +15,7 @@ Source
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -33,7 +34,8 @@ CELL = "\0cell"
 class LookAlikes:
     """The people of the table who look alike in an answer, and are in the same cell of the condition.
 
-    `labels` are those of the rows of the base set at the levels of the candidate.
+    `labels` are those of the rows of the base set at the levels of the candidate. `own` and `everybody` number how the
+    rows of the base set and of the whole table look.
     """
 
     def __init__(self, labels: pl.DataFrame, rows: Rows, found: Candidate, levels: Mapping[str, int]) -> None:
@@ -43,21 +45,21 @@ class LookAlikes:
         own_cells, all_cells = (pl.Series(CELL, cells).cast(pl.String) for cells in (rows.cells, rows.whole_cells))
         both = [labels.with_columns(own_cells), everybody.with_columns(all_cells)]
         classes = numbered_classes(pl.concat(both))
-        self._rows, self._own, self._all = rows, classes[: labels.height], classes[labels.height :]
-        self._people = _counted(self._all, rows.table, int(classes.max(initial=0)) + 1)
+        self._rows, self.own, self.everybody = rows, classes[: labels.height], classes[labels.height :]
+        self._people = _counted(self.everybody, rows.table, int(classes.max(initial=0)) + 1)
 
     def told_too_much(self, most: float) -> Bools:
         """Flag the rows of people of whom the answer tells too much: with more certainty than `most`."""
         told = self._present() > most
-        for facts in self._rows.facts:
-            told |= self._weights(facts, most)[self._own] > most
+        for facts in chain.from_iterable(self._rows.facts.values()):
+            told |= self._weights(facts, most)[self.own] > most
         return told
 
     def _present(self) -> Floats:
         """For each row of the base set: of the people who look alike, the share who are in the base set."""
-        inside = _counted(self._own, self._rows.people, len(self._people))
+        inside = _counted(self.own, self._rows.people, len(self._people))
         share: Floats = inside / np.maximum(self._people, 1)
-        return share[self._own]
+        return share[self.own]
 
     def _weights(self, facts: Integers, most: float) -> Floats:
         """For each class, the largest share of its people about whom one fact is true.
@@ -67,7 +69,7 @@ class LookAlikes:
         people = self._rows.table
         ordinary = people_per_value(facts + 1, people)[1:] > most * len(np.unique(people))
         counts = np.flatnonzero((facts >= 0) & ~np.append(ordinary, False)[facts])
-        return largest_shares(self._all[counts], facts[counts], people[counts], self._people)
+        return largest_shares(self.everybody[counts], facts[counts], people[counts], self._people)
 
 
 def largest_shares(classes: Integers, facts: Integers, people: Integers, sizes: Integers) -> Floats:

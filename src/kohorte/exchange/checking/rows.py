@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,20 +17,22 @@ from kohorte.kernels.arrays import Bools, Integers
 class Rows:
     """The rows of the base set: `frame` has the attributes of the request and the columns of the person.
 
-    `people` are the indices of the ledger, for each row; `whole` is the whole table with the same columns, and `table`
-    the indices of its people, row by row. `condition` has the columns that the condition looks at, if they are others.
+    `people` are the indices of the ledger, for each row, and `at` is where it is in `whole`, the whole table with the
+    same columns; `table` are the indices of its people, row by row. `condition` has the columns that the condition
+    looks at, if they are others.
     `cells` and `whole_cells` number the cells into which the condition divides the rows by what others may know.
-    `facts` number what is true of each row of the whole table (-1: nothing) in what the condition looks at and nobody
-    should learn: the value of a sensitive attribute, or whether a comparison holds.
+    `facts` number what is true of each row of the whole table (-1: nothing) in each sensitive attribute that the
+    condition looks at: its value, and whether a comparison holds.
     """
 
     frame: pl.DataFrame = field(repr=False)
     people: Integers = field(repr=False)
+    at: Integers = field(repr=False)
     whole: pl.DataFrame = field(repr=False)
     table: Integers = field(repr=False)
     cells: Integers = field(repr=False)
     whole_cells: Integers = field(repr=False)
-    facts: tuple[Integers, ...] = field(default=(), repr=False)
+    facts: Mapping[str, tuple[Integers, ...]] = field(default_factory=dict, repr=False)
     condition: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     def only(self, kept: Bools) -> Rows:
@@ -38,6 +41,7 @@ class Rows:
             self,
             frame=self.frame.filter(pl.Series(kept)),
             people=self.people[kept],
+            at=self.at[kept],
             cells=self.cells[kept],
             condition=pl.DataFrame(),
         )
@@ -63,7 +67,7 @@ def selected(
     ledger_people: Integers,
     *,
     cells: Integers,
-    facts: tuple[Integers, ...] = (),
+    facts: Mapping[str, tuple[Integers, ...]],
     condition: tuple[str, ...] = (),
 ) -> Rows:
     """The rows that satisfy a condition, with the columns that a draft needs."""
@@ -75,6 +79,7 @@ def selected(
     return Rows(
         frame=whole.filter(pl.Series(kept)),
         people=ledger_people[kept],
+        at=np.flatnonzero(kept),
         whole=whole,
         table=ledger_people,
         cells=cells[kept],

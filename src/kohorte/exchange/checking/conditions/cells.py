@@ -57,17 +57,34 @@ def cell_problem(table: pl.DataFrame, cells: Integers, people: Integers, look: G
     return None
 
 
-def sensitive_facts(table: pl.DataFrame, look: GlobalLook) -> tuple[Integers, ...]:
-    """What is true of each row (-1: nothing) of what the condition looks at and others should not learn.
+def sensitive_facts(table: pl.DataFrame, look: GlobalLook) -> dict[str, tuple[Integers, ...]]:
+    """What is true of each row (-1: nothing) in each sensitive attribute that the condition looks at.
 
-    That is the value of each sensitive attribute of the condition, and whether each comparison of one holds. There is
-    none if being in the answer is not sensitive.
+    That is its value, and whether each comparison of it holds. That one does not hold counts if the request asks for
+    this, and if it holds for most rows: who asks for three of five drugs learns who gets none of them. There is none if
+    being in the answer is not sensitive.
     """
-    secret = [one for one in look.request.condition.comparisons() if not _is_known(one, look)]
-    texts = [as_text(table[name]) for name in dict.fromkeys(one.attribute for one in secret)]
-    values = [np.where(text.is_null().to_numpy(), -1, numbered_classes(text.to_frame())) for text in texts]
-    holds = [selected_rows(table, one).cast(pl.Int64).to_numpy() - 1 for one in secret]
-    return (*values, *holds)
+    secret = [(one, no) for one, no in _comparisons(look.request.condition) if not _is_known(one, look)]
+    facts: dict[str, tuple[Integers, ...]] = {one.attribute: (values_of(table[one.attribute]),) for one, _ in secret}
+    for one, no in secret:
+        holds = selected_rows(table, one).to_numpy()
+        both = no or 2 * np.count_nonzero(holds) > len(holds)
+        facts[one.attribute] += (np.where(holds, 0, 1 if both else -1),)
+    return facts
+
+
+def _comparisons(condition: Condition, *, no: bool = False) -> Iterator[tuple[Condition, bool]]:
+    """Each comparison of a condition, and whether the condition asks for those of whom it does not hold."""
+    if not condition.parts:
+        yield condition, no
+    for part in condition.parts:
+        yield from _comparisons(part, no=no != (condition.operator == "not"))
+
+
+def values_of(column: pl.Series) -> Integers:
+    """A number for each row, the same for the same value; -1: it has none."""
+    text = as_text(column)
+    return np.where(text.is_null().to_numpy(), -1, numbered_classes(text.to_frame()))
 
 
 def _known(look: GlobalLook) -> list[Condition]:

@@ -1,0 +1,129 @@
+"""Two answers whose difference would tell what nearly all people who look alike have in common.
+
+Nearly all farmers below 40 get methadone, and few of the older ones. All farmers who get it, less those of 40 and more,
+are the younger ones. How certain the attacker can be is computed here from the table and the rows that were shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from kohorte.disclosures.exits.stored import from_bytes, to_bytes
+from kohorte.disclosures.ledger import Ledger
+from kohorte.errors import PrivacyViolation
+from kohorte.exchange.checking.check import Check
+from kohorte.exchange.request import Request
+from testbed.hospital import holding, patients, request
+
+Checked = Callable[..., Check]
+METHADONE: dict[str, Any] = {"attribute": "drug", "is": "methadone"}
+OLDER: dict[str, Any] = {"attribute": "age", "at_least": 40}
+EVERYBODY: dict[str, Any] = {"attribute": "age", "at_least": 20}
+NAMES = ("sex", "occupation")
+PAIRS = {
+    "a condition about the drug": (request(METHADONE, NAMES), request({"all": [METHADONE, OLDER]}, NAMES)),
+    "answers that show the drug": (request(EVERYBODY, (*NAMES, "drug")), request(OLDER, (*NAMES, "drug"))),
+}
+
+
+def young_farmers_get(drugs: list[str], *, older: list[str]) -> pl.DataFrame:
+    """One row per patient: farmers below 40 get these drugs by turns, farmers of 40 and more the others."""
+    table = patients(2000, people=2000, treated=600).unique("patient", maintain_order=True)
+    farmer, young = pl.col("occupation") == "farmer", pl.col("age").cast(pl.Int64) < 40
+    number = pl.col("patient").str.slice(1).cast(pl.Int64) // 2
+
+    def turn(these: list[str]) -> pl.Expr:
+        return number.map_elements(lambda one: these[one % len(these)], return_dtype=pl.String)
+
+    own = pl.when(farmer & young).then(turn(drugs)).when(farmer).then(turn(older)).otherwise(pl.col("drug"))
+    return table.with_columns(drug=own)
+
+
+TABLE = young_farmers_get(["methadone"] * 40 + ["ibuprofen"], older=["methadone", *["ibuprofen"] * 3])
+
+
+def answered(check: Checked, ledger: Ledger, asked: Request, table: pl.DataFrame) -> pl.DataFrame:
+    found = check(asked, table, holding(most_removed=0.5))
+    assert found.draft is not None
+    ledger.record(found.draft.disclosure, k=5)
+    return found.draft.found.table.in_memory("test")
+
+
+def treated(shown: pl.DataFrame, *, sex: str) -> int:
+    """How many farmers of one sex an answer says to get methadone."""
+    who = (pl.col("occupation") == "farmer") & (pl.col("sex") == sex)
+    return shown.filter(who & (pl.col("drug") == "methadone") if "drug" in shown.columns else who).height
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_difference_does_not_tell_what_nearly_all_who_look_alike_get(
+    check: Checked, ledger: Ledger, pair: str, swapped: bool
+) -> None:
+    everybody, older = PAIRS[pair]
+    order = (older, everybody) if swapped else (everybody, older)
+    first, second = (answered(check, ledger, asked, TABLE) for asked in order)
+    assert first.height > 100
+    assert second.height > 100  # others are answered
+    alike = TABLE.filter((pl.col("occupation") == "farmer") & (pl.col("age").cast(pl.Int64) < 40))
+    for sex in ("female", "male"):
+        one, other = treated(first, sex=sex), treated(second, sex=sex)
+        certain = abs(one - other) / alike.filter(pl.col("sex") == sex).height
+        assert not one or not other or certain <= 0.9
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_difference_does_not_tell_which_diagnosis_nearly_all_who_are_left_have(
+    check: Checked, ledger: Ledger, swapped: bool
+) -> None:
+    """Of the farmers who get methadone, the younger ones have E11, and two of five of the older ones."""
+    half = young_farmers_get(["methadone", "ibuprofen"], older=["methadone", "ibuprofen"])
+    farmer, young = pl.col("occupation") == "farmer", pl.col("age").cast(pl.Int64) < 40
+    some = pl.col("patient").str.slice(1).cast(pl.Int64) // 4 % 5 < 2
+    own = pl.when(farmer & (young | some)).then(pl.lit("E11")).otherwise(pl.col("diagnosis"))
+    table = half.with_columns(diagnosis=own)
+    asked = [request(condition, (*NAMES, "diagnosis")) for condition in (METHADONE, {"all": [METHADONE, OLDER]})]
+    first, second = (answered(check, ledger, one, table) for one in (reversed(asked) if swapped else asked))
+    assert first.height > 100
+    assert second.height > 100
+    for sex in ("female", "male"):
+        farmers = [
+            shown.filter((pl.col("occupation") == "farmer") & (pl.col("sex") == sex)) for shown in (first, second)
+        ]
+        assert farmers[0].height > 10
+        assert not farmers[1].height
+
+
+def test_differences_of_groups_that_have_little_in_common_are_answered(check: Checked, ledger: Ledger) -> None:
+    mixed = young_farmers_get(["methadone", "ibuprofen"], older=["methadone", *["ibuprofen"] * 3])
+    everybody, older = PAIRS["a condition about the drug"]
+    shown = [answered(check, ledger, asked, mixed) for asked in (everybody, older)]
+    assert all(treated(one, sex=sex) > 10 for one in shown for sex in ("female", "male"))
+
+
+def test_an_answer_that_left_after_the_check_counts(check: Checked, ledger: Ledger) -> None:
+    """Two requests are checked, then both are answered: the second draft is as it lay in the folder of the house."""
+    everybody, older = (check(asked, TABLE).draft for asked in PAIRS["a condition about the drug"])
+    assert everybody is not None
+    assert older is not None
+    ledger.record(everybody.disclosure, k=5)
+    with pytest.raises(PrivacyViolation) as refused:
+        ledger.record(from_bytes(to_bytes(older.disclosure)), k=5)
+    assert refused.value.code == "disclosure-refused"
+    assert "look alike" in str(refused.value)
+    assert len(ledger.releases()) == 1
+
+
+def test_who_gets_hardly_any_of_the_usual_drugs_gets_one_of_the_others(check: Checked) -> None:
+    usual: dict[str, Any] = {"attribute": "drug", "in": ["ibuprofen", "metformin"]}
+    substitutes = ["methadone", "buprenorphine"] * 15 + ["ibuprofen", "metformin"]
+    for condition in (usual, {"not": usual}):
+        found = check(request(condition, NAMES), young_farmers_get(substitutes, older=substitutes))
+        assert found.draft is not None
+        shown = found.draft.found.table.in_memory("test")
+        assert shown.height > 100
+        assert "farmer" not in shown["occupation"]
