@@ -158,7 +158,7 @@ def split(
 def _refuse_split(chosen: Sequence[int], records: int) -> None:
     if not chosen or min(chosen) < 1 or max(chosen) > records:
         raise InputError(
-            f"this person has {records} records, numbered from 1; 'kohorte patients history' lists them",
+            f"the records of this person are numbered from 1 to {records}; 'kohorte patients history' lists them",
             code="patients-record",
         )
     if len(set(chosen)) == records:
