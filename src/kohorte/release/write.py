@@ -229,6 +229,19 @@ def certified_points(file: TableFile | DuckDbSource | SparkSource, plan: Plan) -
     return ["".join(filter(str.isprintable, reason)) for reason in reasons if isinstance(reason, str)]
 
 
+def other_certificates(file: TableFile | DuckDbSource | SparkSource, named: Path | None = None) -> list[str]:
+    """An open point for each certificate, next to a table or named with it, that certifies another table."""
+    beside = certificate_paths(file.path)[0]
+    paths = [beside] if named is None or named.resolve() == beside.resolve() else [beside, named]
+    certified = {_printable(path): _stated(path)[2] for path in paths}
+    return [
+        f"the certificate {name} is about another table (the SHA-256 that it states is not that of this one): this "
+        "table was changed after it was certified, or the certificate belongs to another one"
+        for name, sha256 in certified.items()
+        if sha256 not in (None, file.sha256)
+    ]
+
+
 def only_certified(points: Iterable[str], said: Iterable[str]) -> list[str]:
     """The points of a certificate, in words, without those that are said already: others about the same."""
     known = {_kind(point) for point in said}
@@ -246,13 +259,19 @@ def _about_points(plan: Mapping[str, object]) -> dict[str, object]:
 
 def _beside(file: TableFile | DuckDbSource | SparkSource) -> tuple[bytes, dict[str, Any]] | None:
     """The certificate next to a table, as bytes and as data; None unless it certifies exactly this file."""
+    content, facts, certified = _stated(certificate_paths(file.path)[0])
+    return (content, facts) if certified == file.sha256 else None
+
+
+def _stated(certificate: Path) -> tuple[bytes, dict[str, Any], str | None]:
+    """A certificate, as bytes and as data, and the hash of the table that it certifies; None if it does not say one."""
     try:
-        content = certificate_paths(file.path)[0].read_bytes()
+        content = certificate.read_bytes()
         facts = json.loads(content)
         certified = facts["output"]["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return (content, facts) if certified == file.sha256 else None
+        return b"", {}, None
+    return content, facts, certified if isinstance(certified, str) else None
 
 
 class StagedFiles:

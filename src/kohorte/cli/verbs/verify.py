@@ -113,12 +113,19 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
     from kohorte.release.telling.formulas import file_points
     from kohorte.release.telling.promises import plan_notes
     from kohorte.release.telling.verdict import judge
-    from kohorte.release.write import certified_input, certified_points, is_certified, only_certified
+    from kohorte.release.write import (
+        certified_input,
+        certified_points,
+        is_certified,
+        only_certified,
+        other_certificates,
+    )
 
-    plan = _plan_of_certificate(options.plan) if _is_certificate(options.plan) else Plan.from_yaml(options.plan)
+    named = Path(options.plan) if _is_certificate(options.plan) else None
+    plan = Plan.from_yaml(options.plan) if named is None else _plan_of_certificate(options.plan)
     outside = outside_table(options, plan, progress)
     if outside is not None:
-        return _verified_outside(outside, plan, progress)
+        return _verified_outside(outside, plan, progress, named)
     file = read_data(options, progress)
     table, _ = without_quotes(file, plan.formulas)
     original = None
@@ -132,6 +139,7 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
         unclear = certified_person_points(plan, file.frame.columns, certified=is_certified(file, plan))
     else:
         unclear, notes = original_points(file, original, plan, certified_input(file))
+    unclear = [*unclear, *other_certificates(file, named)]
     verification = replace(verification, open_points=(*verification.open_points, *unclear))
     open_points = (*table_warnings(table.frame, plan, verification), *file_points(file, plan))
     hidden = [] if original is not None else only_certified(certified_points(file, plan), open_points)
@@ -140,7 +148,7 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
 
 
 def _verified_outside(
-    table: DuckDbSource | PostgresqlSource | SparkSource, plan: Plan, progress: TerminalProgress
+    table: DuckDbSource | PostgresqlSource | SparkSource, plan: Plan, progress: TerminalProgress, named: Path | None
 ) -> tuple[Verification, Verdict, list[str]]:
     """The same for a table whose rows are counted where they are; a certificate in a database is not looked for."""
     from kohorte.release import verify
@@ -148,7 +156,7 @@ def _verified_outside(
     from kohorte.release.telling.certified_person import certified_person_points
     from kohorte.release.telling.promises import plan_notes
     from kohorte.release.telling.verdict import judge
-    from kohorte.release.write import certified_points, is_certified, only_certified
+    from kohorte.release.write import certified_points, is_certified, only_certified, other_certificates
     from kohorte.sources import PostgresqlSource
 
     file = None if isinstance(table, PostgresqlSource) else table
@@ -156,6 +164,7 @@ def _verified_outside(
     verification = verify(table, plan)
     certified = file is not None and is_certified(file, plan)
     unclear = certified_person_points(plan, table.columns, certified=certified)
+    unclear = [*unclear, *([] if file is None else other_certificates(file, named))]
     verification = replace(verification, open_points=(*verification.open_points, *unclear))
     open_points = table_warnings(table, plan, verification)
     hidden = [] if file is None else only_certified(certified_points(file, plan), open_points)
