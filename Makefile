@@ -14,6 +14,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # Workers get neighbouring tests, so that fixtures of modules are made once, and take over from each other at the end.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
+# What failed is run once more, one test after the other: tests that start, kill and time processes can fail because the
+# machine is overloaded. Both results are printed, hypothesis repeats the example that failed, and the second one counts.
+ONCE_MORE = || $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none
+
 .PHONY: setup demo serve test test-long test-exhaustive quick check check-native native-test postgresql browser spark catalogues screenshots reference-smoke reference-test fix \
   bench reproduce clean
 
@@ -36,15 +40,17 @@ serve: setup
 # Within ten minutes on two cores: everything but the tests marked slow, and a few on the NumPy kernels.
 test: setup
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check native-test postgresql browser
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" $(ONCE_MORE) -m "not slow"
 	@$(MAKE) --no-print-directory reference-smoke
 
 # Tests that start Spark run in one process, so that it is started once.
 ON_SPARK = tests/unit/sources/spark tests/contracts/test_sources.py
 
+LONG = -m "(slow or hypothesis) and not spark and not exhaustive" --hypothesis-profile thorough
+
 # What needs longer: the tests marked slow, properties with all examples, and the suite on the NumPy kernels.
 test-long: setup postgresql browser spark
-	$(PYTEST) -m "(slow or hypothesis) and not spark and not exhaustive" --hypothesis-profile thorough
+	$(PYTEST) $(LONG) $(ONCE_MORE) $(LONG)
 	$(BIN)/python -m pytest -q -m spark $(ON_SPARK)
 	@$(MAKE) --no-print-directory reference-test
 

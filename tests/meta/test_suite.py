@@ -26,12 +26,20 @@ def recipe(target: str) -> list[str]:
 def test_both_commands_together_run_every_test_on_the_compiled_kernels() -> None:
     checks, tests, smoke = recipe("test")
     assert checks.endswith(" check native-test postgresql browser")
-    assert tests == '$(PYTEST) -m "not slow"'
+    once, again = tests.split(" $(ONCE_MORE) ")
+    assert once == f"$(PYTEST) {again}" == '$(PYTEST) -m "not slow"'
     assert smoke.endswith(" reference-smoke")
     most, on_spark, _ = recipe("test-long")
-    assert most == '$(PYTEST) -m "(slow or hypothesis) and not spark and not exhaustive" --hypothesis-profile thorough'
+    assert most == "$(PYTEST) $(LONG) $(ONCE_MORE) $(LONG)"
+    [long] = re.findall(r"^LONG = (.*)$", MAKEFILE, re.MULTILINE)
+    assert long == '-m "(slow or hypothesis) and not spark and not exhaustive" --hypothesis-profile thorough'
     assert on_spark == "$(BIN)/python -m pytest -q -m spark $(ON_SPARK)"
-    assert recipe("quick") == [tests]
+    assert recipe("quick") == [once]
+
+
+def test_a_test_that_fails_twice_fails() -> None:
+    [again] = re.findall(r"^ONCE_MORE = (.*)$", MAKEFILE, re.MULTILINE)
+    assert again == "|| $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none"
 
 
 def test_properties_get_a_quarter_of_their_examples_until_the_long_tests() -> None:
