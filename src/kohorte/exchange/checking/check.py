@@ -13,7 +13,7 @@ from kohorte.data import as_text, person_keys, without_marks
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError, nearest
 from kohorte.exchange.checking.conditions.blocked import blocked_conditions
-from kohorte.exchange.checking.conditions.cells import cell_problem, cells_of, sensitive_facts
+from kohorte.exchange.checking.conditions.cells import cell_problem, cells_of, sensitive_facts, told_of
 from kohorte.exchange.checking.conspicuous import conspicuous_conditions
 from kohorte.exchange.checking.drafting import Draft, Drafting, NoDraft
 from kohorte.exchange.checking.global_look import GlobalLook
@@ -106,7 +106,8 @@ def _base_set(table: pl.DataFrame, look: GlobalLook, ledger: Ledger) -> tuple[Ro
     names = tuple(dict.fromkeys((*request.attributes, *person.columns)))
     cells = cells_of(table, look)
     facts = sensitive_facts(table, look)
-    rows = selected(table, kept, names, people, cells=cells, facts=facts, condition=request.condition.attributes)
+    told, looked_at = told_of(table, look), request.condition.attributes
+    rows = selected(table, kept, names, people, cells=cells, facts=facts, told=told, condition=looked_at)
     return rows, cell_problem(table, cells, people, look)
 
 

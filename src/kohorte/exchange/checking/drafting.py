@@ -251,21 +251,24 @@ class Drafting:
             purpose=request.purpose,
             table=distinct_numbers(rows.table),
             sensitive=sensitive,
-            alike=tuple(self._alike(rows, numbered_classes(labels), looks)),
+            alike=tuple(self._alike(rows, looks)),
         )
 
-    def _alike(self, rows: Rows, classes: Integers, looks: LookAlikes) -> Iterator[Alike]:
-        """How people look in the answer: those of whom it tells that they are in it, and those whose values it shows.
+    def _alike(self, rows: Rows, looks: LookAlikes) -> Iterator[Alike]:
+        """How people look in the answer: those of whom it tells that they are in it, and those whose values it tells.
 
         If the condition selects people by what others know, everybody knows who is in it, and the values are told of
         all who look alike. That few of some people get a drug that few others get is not learned by subtraction only.
         """
-        most, shown = self._policy.largest_share, np.full(len(rows.table), LEFT_OUT, dtype=np.int64)
-        shown[rows.at] = classes
+        most, inside = self._policy.largest_share, np.zeros(len(rows.table), dtype=bool)
+        inside[rows.at] = True
         for name, facts in (rows.facts or self._values).items():
             yield Alike(f"has:{name}", rows.table, looks.everybody, looks.own, facts, most, MOSTLY)
-        for name, values in self._values.items():
-            yield Alike(f"shown:{name}", rows.table, shown, classes, values, most, most)
+        for name in dict.fromkeys((*self._values, *rows.told)):
+            told = inside & (name in self._values) | rows.told.get(name, False)
+            look, ordinary = np.where(told, looks.everybody, LEFT_OUT), most if name in self._values else MOSTLY
+            facts = rows.facts.get(name, self._values.get(name, ()))
+            yield Alike(f"shown:{name}", rows.table, look, looks.own, facts, most, ordinary)
 
     @cached_property
     def _values(self) -> dict[str, tuple[Integers, ...]]:

@@ -23,6 +23,7 @@ class Rows:
     `cells` and `whole_cells` number the cells into which the condition divides the rows by what others may know.
     `facts` number what is true of each row of the whole table (-1: nothing) in each sensitive attribute that the
     condition looks at: its value, and whether a comparison holds.
+    `told` flags, if these are several attributes, the rows of the whole table of which the condition tells each.
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -33,6 +34,7 @@ class Rows:
     cells: Integers = field(repr=False)
     whole_cells: Integers = field(repr=False)
     facts: Mapping[str, tuple[Integers, ...]] = field(default_factory=dict, repr=False)
+    told: Mapping[str, Bools] = field(default_factory=dict, repr=False)
     condition: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     def only(self, kept: Bools) -> Rows:
@@ -68,6 +70,7 @@ def selected(
     *,
     cells: Integers,
     facts: Mapping[str, tuple[Integers, ...]],
+    told: Mapping[str, Bools],
     condition: tuple[str, ...] = (),
 ) -> Rows:
     """The rows that satisfy a condition, with the columns that a draft needs."""
@@ -85,5 +88,6 @@ def selected(
         cells=cells[kept],
         whole_cells=cells,
         facts=facts,
+        told=told,
         condition=pl.DataFrame(others),
     )

@@ -25,14 +25,23 @@ def selected_rows(frame: pl.DataFrame, condition: Condition) -> pl.Series:
                 code="exchange-request-column",
             )
     columns = {name: as_text(frame[name]) for name in condition.attributes}
-    found = _satisfied(columns, condition)
-    return found.fill_null(value=False)
+    return _satisfied(columns, condition)
 
 
-def _satisfied(columns: dict[str, pl.Series], condition: Condition) -> pl.Series:
+def decided_by(frame: pl.DataFrame, condition: Condition, name: str) -> pl.Series:
+    """Tell for each row whether only the comparisons of one column decide if it satisfies the condition."""
+    columns = {other: as_text(frame[other]) for other in condition.attributes}
+    return _satisfied(columns, condition, unknown=name).is_null()
+
+
+def _satisfied(columns: dict[str, pl.Series], condition: Condition, *, unknown: str = "") -> pl.Series:
+    """Whether each row satisfies the condition; null if that depends on the column whose cells are unknown."""
     if condition.operator in COMPARISONS:
-        return _compared(columns[condition.attribute], condition).fill_null(value=False)
-    parts = [_satisfied(columns, part) for part in condition.parts]
+        text = columns[condition.attribute]
+        if condition.attribute == unknown:
+            return pl.repeat(None, len(text), dtype=pl.Boolean, eager=True)
+        return _compared(text, condition).fill_null(value=False)
+    parts = [_satisfied(columns, part, unknown=unknown) for part in condition.parts]
     if condition.operator == "not":
         return ~parts[0]
     return reduce(and_ if condition.operator == "all" else or_, parts)

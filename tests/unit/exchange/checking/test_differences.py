@@ -21,6 +21,7 @@ from testbed.hospital import holding, patients, request
 
 Checked = Callable[..., Check]
 METHADONE: dict[str, Any] = {"attribute": "drug", "is": "methadone"}
+DIABETES: dict[str, Any] = {"attribute": "diagnosis", "is": "E11"}
 OLDER: dict[str, Any] = {"attribute": "age", "at_least": 40}
 EVERYBODY: dict[str, Any] = {"attribute": "age", "at_least": 20}
 NAMES = ("sex", "occupation")
@@ -30,9 +31,9 @@ PAIRS = {
 }
 
 
-def young_farmers_get(drugs: list[str], *, older: list[str]) -> pl.DataFrame:
+def young_farmers_get(drugs: list[str], *, older: list[str], people: int = 2000) -> pl.DataFrame:
     """One row per patient: farmers below 40 get these drugs by turns, farmers of 40 and more the others."""
-    table = patients(2000, people=2000, treated=600).unique("patient", maintain_order=True)
+    table = patients(people, people=people, treated=people * 3 // 10).unique("patient", maintain_order=True)
     farmer, young = pl.col("occupation") == "farmer", pl.col("age").cast(pl.Int64) < 40
     number = pl.col("patient").str.slice(1).cast(pl.Int64) // 2
 
@@ -96,6 +97,47 @@ def test_a_difference_does_not_tell_which_diagnosis_nearly_all_who_are_left_have
         ]
         assert farmers[0].height > 10
         assert not farmers[1].height
+
+
+def of_farmers_who_get_methadone(who: pl.Expr) -> pl.DataFrame:
+    """Some of the farmers who get methadone have E11, and a fifth of all others."""
+    half = young_farmers_get(["methadone", "ibuprofen"], older=["methadone", "ibuprofen"], people=10_000)
+    treated_farmer = (pl.col("occupation") == "farmer") & (pl.col("drug") == "methadone")
+    return half.with_columns(diagnosis=pl.when(treated_farmer & who).then(pl.lit("E11")).otherwise(pl.col("diagnosis")))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_second_sensitive_attribute_in_a_condition_tells_as_much_as_if_it_were_shown(
+    check: Checked, ledger: Ledger, swapped: bool
+) -> None:
+    """All who get methadone, and those of them who have E11: no woman who farms is missing in the second answer."""
+    table = of_farmers_who_get_methadone(pl.col("sex") == "female")
+    asked = [request(condition, NAMES) for condition in (METHADONE, {"all": [METHADONE, DIABETES]})]
+    shown = [answered(check, ledger, one, table) for one in (reversed(asked) if swapped else asked)]
+    several, certain = shown if not swapped else reversed(shown)
+    assert treated(several, sex="female") > 10
+    assert not treated(certain, sex="female")
+    assert treated(certain, sex="male") > 10
+
+
+def test_what_a_condition_says_is_subtracted_from_what_was_shown(check: Checked, ledger: Ledger) -> None:
+    """The diagnoses of all who get methadone, less the older ones who have E11: all younger farmers have it."""
+    table = of_farmers_who_get_methadone(pl.col("age").cast(pl.Int64) < 40)
+    first = answered(check, ledger, request(METHADONE, (*NAMES, "diagnosis")), table)
+    older = answered(check, ledger, request({"all": [METHADONE, OLDER, DIABETES]}, NAMES), table)
+    for sex in ("female", "male"):
+        assert treated(first, sex=sex) > 10
+        assert not treated(older, sex=sex)
+    assert older.height > 50
+
+
+def test_two_sensitive_attributes_of_which_neither_follows_from_the_other_are_answered(
+    check: Checked, ledger: Ledger
+) -> None:
+    asked = [request(condition, NAMES) for condition in (METHADONE, {"all": [METHADONE, DIABETES]})]
+    table = of_farmers_who_get_methadone(pl.lit(value=False))
+    shown = [answered(check, ledger, one, table) for one in asked]
+    assert all(treated(one, sex=sex) > 5 for one in shown for sex in ("female", "male"))
 
 
 def test_differences_of_groups_that_have_little_in_common_are_answered(check: Checked, ledger: Ledger) -> None:

@@ -20,11 +20,11 @@ import polars as pl
 from kohorte.data import Role, as_text
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.shown_labels import numbered_classes, people_per_value
-from kohorte.exchange.request import Condition, selected_rows
+from kohorte.exchange.request import Condition, decided_by, selected_rows
 from kohorte.exchange.request.selection import DATE
 from kohorte.exchange.statistics import Frequency
 from kohorte.exchange.statistics.entries import OLDEST, comparable
-from kohorte.kernels.arrays import Integers
+from kohorte.kernels.arrays import Bools, Integers
 
 
 def cells_of(table: pl.DataFrame, look: GlobalLook) -> Integers:
@@ -71,6 +71,16 @@ def sensitive_facts(table: pl.DataFrame, look: GlobalLook) -> dict[str, tuple[In
         both = no or 2 * np.count_nonzero(holds) > len(holds)
         facts[one.attribute] += (np.where(holds, 0, 1 if both else -1),)
     return facts
+
+
+def told_of(table: pl.DataFrame, look: GlobalLook) -> dict[str, Bools]:
+    """For each of several sensitive attributes that the condition looks at, the rows of which an answer tells it.
+
+    Who asks for those who get X and have E11, and for all who get X, learns how many of them have E11, as if the
+    diagnoses of those who get X were shown. Of a single attribute, it is told of everybody.
+    """
+    secret = dict.fromkeys(one.attribute for one in look.request.condition.comparisons() if not _is_known(one, look))
+    return {name: decided_by(table, look.request.condition, name).to_numpy() for name in secret if len(secret) > 1}
 
 
 def _comparisons(condition: Condition, *, no: bool = False) -> Iterator[tuple[Condition, bool]]:
