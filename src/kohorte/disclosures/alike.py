@@ -57,15 +57,16 @@ def _in_common(groups: Integers, present: Bools, alike: Alike, k: int) -> Bools:
     """
     number = int(groups.max(initial=0)) + 1
     sizes = np.bincount(groups[present], minlength=number)
-    found = np.zeros(number, dtype=bool)
+    found, several = np.zeros(number, dtype=bool), len(alike.people) > np.count_nonzero(present)
     for codes in alike.facts:
         told = codes >= 0
         values, width = codes[told], int(codes.max(initial=0)) + 1
-        holders = distinct_numbers(alike.people[told] * width + values)
-        person, value = np.divmod(holders, width)
+        person, value = alike.people[told], values
+        if several:
+            person, value = np.divmod(distinct_numbers(person * width + value), width)
         ordinary = np.bincount(value, minlength=width) > alike.ordinary * present.sum()
         secret = ~ordinary[value]
-        cells, counts = np.unique(groups[person[secret]] * width + value[secret], return_counts=True)
-        group = cells // width
+        numbers, cells = numbered(groups[person[secret]] * width + value[secret])
+        counts, group = np.bincount(numbers, minlength=len(cells)), cells // width
         found[group[(counts >= k) & (counts > alike.most * sizes[group])]] = True
     return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from kohorte.disclosures.candidate import Alike, Candidate, ReleaseKind
 
-SENSITIVE, FACTS, LOOKS = "sensitive_", "facts_", "looks_"
+SENSITIVE, LOOKS = "sensitive_", "looks_"
 
 
 def to_bytes(candidate: Candidate) -> bytes:
@@ -33,22 +33,33 @@ def to_bytes(candidate: Candidate) -> bytes:
 
 
 def _of_alike(candidate: Candidate) -> dict[str, np.ndarray]:
+    """How people look, in the order of their numbers; an array that several have in common is stored once."""
     arrays: dict[str, np.ndarray] = {}
+    names: dict[bytes, str] = {}
+
+    def named(array: np.ndarray) -> str:
+        lowest, highest = int(array.min(initial=0)), int(array.max(initial=0))
+        narrow = array.astype(np.promote_types(np.min_scalar_type(lowest), np.min_scalar_type(highest)))
+        name = names.setdefault(narrow.tobytes() + narrow.dtype.str.encode(), f"{LOOKS}{len(names)}")
+        arrays[name] = narrow
+        return name
+
     told = []
-    for at, one in enumerate(candidate.alike):
-        own = {"people": one.people, "looks": one.looks, "own": one.own}
-        own |= {f"{FACTS}{number}": codes for number, codes in enumerate(one.facts)}
-        arrays |= {f"{LOOKS}{at}_{name}": codes for name, codes in own.items()}
-        told.append({"about": one.about, "facts": len(one.facts), "most": one.most, "ordinary": one.ordinary})
+    for one in candidate.alike:
+        order = np.argsort(one.people, kind="stable")
+        own = {"people": named(one.people[order]), "looks": named(one.looks[order]), "own": named(one.own)}
+        facts = [named(codes[order]) for codes in one.facts]
+        told.append({"about": one.about, **own, "facts": facts, "most": one.most, "ordinary": one.ordinary})
     return arrays | {LOOKS: np.frombuffer(json.dumps(told).encode(), dtype=np.uint8)}
 
 
 def _alike(arrays: Mapping[str, np.ndarray]) -> Iterator[Alike]:
     told = json.loads(arrays[LOOKS].tobytes()) if LOOKS in arrays else ()  # older folders have none
-    for at, one in enumerate(told):
-        people, looks, own = (arrays[f"{LOOKS}{at}_{name}"] for name in ("people", "looks", "own"))
-        facts = tuple(arrays[f"{LOOKS}{at}_{FACTS}{number}"] for number in range(one["facts"]))
-        yield Alike(one["about"], people, looks, own, facts, one["most"], one["ordinary"])
+    for one in told:
+        people, looks, own, *facts = (
+            arrays[name].astype(np.int64) for name in (one["people"], one["looks"], one["own"], *one["facts"])
+        )
+        yield Alike(one["about"], people, looks, own, tuple(facts), one["most"], one["ordinary"])
 
 
 def from_bytes(content: bytes) -> Candidate:

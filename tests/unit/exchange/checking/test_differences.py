@@ -7,6 +7,7 @@ are the younger ones. How certain the attacker can be is computed here from the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -158,6 +159,23 @@ def test_an_answer_that_left_after_the_check_counts(check: Checked, ledger: Ledg
     assert refused.value.code == "disclosure-refused"
     assert "look alike" in str(refused.value)
     assert len(ledger.releases()) == 1
+
+
+def test_how_people_look_takes_little_room_in_a_stored_draft(check: Checked) -> None:
+    """What several comparisons have in common is stored once."""
+    table = of_farmers_who_get_methadone(pl.lit(value=False))
+    draft = check(request({"all": [METHADONE, DIABETES]}, NAMES), table).draft
+    assert draft is not None
+    assert len(draft.disclosure.alike) == 4
+    stored = from_bytes(to_bytes(draft.disclosure))
+    for one, other in zip(stored.alike, draft.disclosure.alike, strict=True):
+        assert (one.about, one.most, one.ordinary) == (other.about, other.most, other.ordinary)
+        assert one.own.tolist() == other.own.tolist()
+        rows = [sorted(zip(*map(list, (of.people, of.looks, *of.facts)), strict=True)) for of in (one, other)]
+        assert rows[0] == rows[1]
+    assert len(to_bytes(draft.disclosure)) < 1.7 * len(
+        to_bytes(replace(draft.disclosure, alike=draft.disclosure.alike[:1]))
+    )
 
 
 def test_who_gets_hardly_any_of_the_usual_drugs_gets_one_of_the_others(check: Checked) -> None:
