@@ -54,8 +54,16 @@ def policy_of(record: CheckRecord) -> CheckPolicy:
 
 
 def decisions(folder: RequestFolder, number: int, record: CheckRecord) -> Decisions:
-    """The decisions about the latest check, as the log has them."""
-    found = {entry["actor"]: Choice(entry["details"]["decision"]) for entry in _noted(folder, number, record)}
+    """The decisions about the latest check that count, as the log has them.
+
+    A release is no longer agreed to by a person who was removed since, also if the name was given again. A refusal
+    stays.
+    """
+    removed, found = folder.removals(), {}
+    for entry in _noted(folder, number, record):
+        choice = Choice(entry["details"]["decision"])
+        if choice is Choice.REFUSE or removed.get(entry["actor"], 0) < entry["number"]:
+            found[entry["actor"]] = choice
     return Decisions(found, policy_of(record).deciders)
 
 

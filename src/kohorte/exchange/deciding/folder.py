@@ -28,6 +28,7 @@ from kohorte.release import certificate_paths, write_release
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.libraries import refuse_missing_libraries
 from kohorte.trust.log import account
+from kohorte.trust.people import REMOVED
 from kohorte.trust.private_files import locked
 
 RECEIVED, CHECKED, DECIDED = "receive request", "check request", "decide request"
@@ -190,6 +191,11 @@ class RequestFolder:
                 f"{path.name}: who is in the draft was changed; check the request again", code="exchange-check-changed"
             )
         return read_disclosure(path)
+
+    def removals(self) -> dict[str, int]:
+        """When a person of the folder was removed last, by name: the number of the entry in the log."""
+        start = len("person ")
+        return {entry["about"][start:]: entry["number"] for entry in self._entries() if entry["action"] == REMOVED}
 
     def entries(self, number: int) -> Iterator[Mapping[str, Any]]:
         """What happened to a request, from the log; a log that was changed is refused."""

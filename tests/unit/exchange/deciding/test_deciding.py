@@ -28,6 +28,7 @@ from kohorte.exchange.policies import CheckPolicy
 from kohorte.exchange.request import Request
 from kohorte.exchange.statistics import Statistics, StatisticsFolder, shipped_statistics
 from kohorte.trust.log import Log
+from kohorte.trust.people import People, Task
 from testbed.hospital import holding, patients, request
 
 TODAY = date(2026, 11, 17)
@@ -123,6 +124,31 @@ def test_nobody_decides_twice_and_no_requester_decides(house: House) -> None:
         refused("exchange-decider", lambda person=person: house.decide(number, Choice.RELEASE, person), AccessDenied)
     refused("exchange-undecided", lambda: house.answer(number))
     assert not (house.path / "answer").exists()
+
+
+def test_who_was_removed_since_no_longer_agrees_to_a_release(house: House) -> None:
+    people = People(house.folder.trust)
+    for name in ("Ben", "Cleo"):
+        people.add(name, [Task.APPROVER], f"correct horse of {name}", actor="test")
+    number = house.checked()
+    house.decide(number, Choice.RELEASE, "Ben", "Cleo")
+    people.remove("Ben", actor="test")
+    assert state_of(house.folder, number) is state_of(house.folder.at_once(), number) is State.CHECKED
+    refused("exchange-undecided", lambda: house.answer(number))
+    people.add("Ben", [Task.APPROVER], "another battery staple", actor="test")
+    refused("exchange-undecided", lambda: house.answer(number))
+    house.decide(number, Choice.RELEASE, "Ben")
+    assert (house.answer(number) / "table.csv").exists()
+
+
+def test_a_refusal_of_somebody_who_was_removed_since_stays(house: House) -> None:
+    people = People(house.folder.trust)
+    people.add("Ben", [Task.APPROVER], "correct horse of Ben", actor="test")
+    number = house.checked()
+    house.decide(number, Choice.REFUSE, "Ben")
+    people.remove("Ben", actor="test")
+    house.decide(number, Choice.RELEASE, "Cleo", "Dora")
+    assert state_of(house.folder, number) is State.REFUSED
 
 
 def test_one_refusal_is_enough_and_an_answer_is_given_once(house: House) -> None:
