@@ -62,6 +62,7 @@ def answer(
     folder.trust.log.append(
         ANSWERED, f"request {number}", actor=who, answer=kind, check=record.sha256, release=made.release
     )
+    folder.forget_people(number)
     return made
 
 

@@ -4,7 +4,7 @@ requests/NNNN/request.json   the request as it was received
 requests/NNNN/parcel.json    the parcel with its signature, if another institution sent it over the network
 requests/NNNN/check.json     the record of the latest check
 requests/NNNN/draft.csv      what would be sent, with its certificate; not there if nothing may be sent
-requests/NNNN/people.npz     who is in the draft, as numbers of the disclosure ledger
+requests/NNNN/people.npz     who is in the draft, as numbers of the disclosure ledger; removed with the answer
 """
 
 from __future__ import annotations
@@ -191,6 +191,10 @@ class RequestFolder:
                 f"{path.name}: who is in the draft was changed; check the request again", code="exchange-check-changed"
             )
         return read_disclosure(path)
+
+    def forget_people(self, number: int) -> None:
+        """Remove who is in the draft of a request that was answered; the ledger remembers who was in the answer."""
+        self._file(number, "people.npz").unlink(missing_ok=True)
 
     def removals(self) -> dict[str, int]:
         """When a person of the folder was removed last, by name: the number of the entry in the log."""

@@ -151,6 +151,16 @@ def test_a_refusal_of_somebody_who_was_removed_since_stays(house: House) -> None
     assert state_of(house.folder, number) is State.REFUSED
 
 
+@pytest.mark.parametrize("choice", Choice)
+def test_who_is_in_a_draft_is_kept_until_the_answer(house: House, choice: Choice) -> None:
+    number = house.checked()
+    house.decide(number, choice, "Ben", "Cleo")
+    [people] = house.path.rglob("people.npz")
+    house.answer(number)
+    assert not people.exists()
+    assert state_of(house.folder, number) is State.ANSWERED
+
+
 def test_one_refusal_is_enough_and_an_answer_is_given_once(house: House) -> None:
     number = house.checked()
     house.decide(number, Choice.RELEASE, "Ben")
