@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import reduce
 from operator import and_, or_
 
@@ -28,20 +29,19 @@ def selected_rows(frame: pl.DataFrame, condition: Condition) -> pl.Series:
     return _satisfied(columns, condition)
 
 
-def decided_by(frame: pl.DataFrame, condition: Condition, name: str) -> pl.Series:
-    """Tell for each row whether only the comparisons of one column decide if it satisfies the condition."""
-    columns = {other: as_text(frame[other]) for other in condition.attributes}
-    return _satisfied(columns, condition, unknown=name).is_null()
+def satisfied_without(frame: pl.DataFrame, condition: Condition, unknown: Collection[str]) -> pl.Series:
+    """Tell for each row whether it satisfies the condition; null if that depends on columns that are unknown."""
+    columns = {name: as_text(frame[name]) for name in condition.attributes}
+    return _satisfied(columns, condition, unknown)
 
 
-def _satisfied(columns: dict[str, pl.Series], condition: Condition, *, unknown: str = "") -> pl.Series:
-    """Whether each row satisfies the condition; null if that depends on the column whose cells are unknown."""
+def _satisfied(columns: dict[str, pl.Series], condition: Condition, unknown: Collection[str] = ()) -> pl.Series:
     if condition.operator in COMPARISONS:
         text = columns[condition.attribute]
-        if condition.attribute == unknown:
+        if condition.attribute in unknown:
             return pl.repeat(None, len(text), dtype=pl.Boolean, eager=True)
         return _compared(text, condition).fill_null(value=False)
-    parts = [_satisfied(columns, part, unknown=unknown) for part in condition.parts]
+    parts = [_satisfied(columns, part, unknown) for part in condition.parts]
     if condition.operator == "not":
         return ~parts[0]
     return reduce(and_ if condition.operator == "all" else or_, parts)

@@ -13,11 +13,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from kohorte.data import Role
 from kohorte.disclosures.exits.stored import from_bytes, to_bytes
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import PrivacyViolation
 from kohorte.exchange.checking.check import Check
 from kohorte.exchange.request import Request
+from kohorte.plans.parts import Attribute
 from testbed.hospital import holding, patients, request
 
 Checked = Callable[..., Check]
@@ -130,6 +132,41 @@ def test_what_a_condition_says_is_subtracted_from_what_was_shown(check: Checked,
         assert treated(first, sex=sex) > 10
         assert not treated(older, sex=sex)
     assert older.height > 50
+
+
+EITHER: dict[str, Any] = {"any": [METHADONE, DIABETES]}
+SPAN: dict[str, Any] = {"all": [{"attribute": "weight", "at_least": 70}, {"attribute": "weight", "at_most": 80}]}
+
+
+def treated_or_diabetic(young: pl.Expr) -> pl.DataFrame:
+    """Young farmers get methadone or have E11, by turns, and weigh 70 to 80 kg; so do less than half of all others."""
+    table = young_farmers_get(["methadone", "ibuprofen"], older=["methadone", *["ibuprofen"] * 4], people=10_000)
+    number = pl.col("patient").str.slice(1).cast(pl.Int64)
+    diabetic = pl.when(pl.col("drug") == "methadone").then(pl.lit("I10")).otherwise(pl.lit("E11"))
+    weight = pl.when(young).then(70 + number % 11).otherwise(55 + number % 37)
+    own = pl.when(young).then(diabetic).otherwise(pl.col("diagnosis"))
+    return table.with_columns(diagnosis=own, weight=weight.cast(pl.String))
+
+
+@pytest.mark.parametrize("condition", [EITHER, SPAN])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_difference_does_not_tell_that_nearly_all_who_are_left_satisfy_the_whole_condition(
+    check: Checked, ledger: Ledger, condition: dict[str, Any], swapped: bool
+) -> None:
+    """No single comparison holds for most of the younger farmers."""
+    young = (pl.col("occupation") == "farmer") & (pl.col("age").cast(pl.Int64) < 40)
+    table, house = treated_or_diabetic(young), holding(most_removed=0.5, gaps="ignore")
+    weight = Attribute(Role.SENSITIVE)
+    plan = replace(house.plan, attributes={**house.plan.attributes, "weight": weight})
+    house = replace(house, plan=plan, contents={"weight": "kg"})
+    shown = []
+    for asked in (condition, {"all": [condition, OLDER]})[:: -1 if swapped else 1]:
+        found = check(request(asked, NAMES), table, house)
+        assert found.draft is not None
+        ledger.record(found.draft.disclosure, k=5)
+        shown.append(found.draft.found.table.in_memory("test").filter(pl.col("occupation") == "farmer").height)
+    assert shown[0] > 100
+    assert shown[1] == 0
 
 
 def test_two_sensitive_attributes_of_which_neither_follows_from_the_other_are_answered(

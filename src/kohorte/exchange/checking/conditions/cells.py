@@ -20,7 +20,7 @@ import polars as pl
 from kohorte.data import Role, as_text
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.shown_labels import numbered_classes, people_per_value
-from kohorte.exchange.request import Condition, decided_by, selected_rows
+from kohorte.exchange.request import Condition, satisfied_without, selected_rows
 from kohorte.exchange.request.selection import DATE
 from kohorte.exchange.statistics import Frequency
 from kohorte.exchange.statistics.entries import OLDEST, comparable
@@ -60,17 +60,27 @@ def cell_problem(table: pl.DataFrame, cells: Integers, people: Integers, look: G
 def sensitive_facts(table: pl.DataFrame, look: GlobalLook) -> dict[str, tuple[Integers, ...]]:
     """What is true of each row (-1: nothing) in each sensitive attribute that the condition looks at.
 
-    That is its value, and whether each comparison of it holds. That one does not hold counts if the request asks for
-    this, and if it holds for most rows: who asks for three of five drugs learns who gets none of them. There is none if
-    being in the answer is not sensitive.
+    That is its value, whether each comparison of it holds, and whether the condition does as far as it depends on
+    sensitive attributes: with whatever others may know, or with some of it. That a comparison does not hold counts if
+    the request asks for this, and if it holds for most rows: who asks for three of five drugs learns who gets none of
+    them. There is none if being in the answer is not sensitive.
     """
     secret = [(one, no) for one, no in _comparisons(look.request.condition) if not _is_known(one, look)]
     facts: dict[str, tuple[Integers, ...]] = {one.attribute: (values_of(table[one.attribute]),) for one, _ in secret}
     for one, no in secret:
-        holds = selected_rows(table, one).to_numpy()
-        both = no or 2 * np.count_nonzero(holds) > len(holds)
-        facts[one.attribute] += (np.where(holds, 0, 1 if both else -1),)
+        facts[one.attribute] += (_fact(selected_rows(table, one), no=no),)
+    if len(secret) > 1:
+        satisfied = satisfied_without(table, look.request.condition, {one.attribute for one in _known(look)})
+        whole = tuple(_fact(satisfied.fill_null(value=known), no=False) for known in (True, False))
+        facts = {name: (*own, *whole) for name, own in facts.items()}
     return facts
+
+
+def _fact(holds: pl.Series, *, no: bool) -> Integers:
+    """Whether something holds for each row: 0; if not, -1, or 1 if that it does not hold is a fact, too."""
+    true = holds.to_numpy()
+    both = no or 2 * np.count_nonzero(true) > len(true)
+    return np.where(true, 0, 1 if both else -1)
 
 
 def told_of(table: pl.DataFrame, look: GlobalLook) -> dict[str, Bools]:
@@ -80,7 +90,11 @@ def told_of(table: pl.DataFrame, look: GlobalLook) -> dict[str, Bools]:
     diagnoses of those who get X were shown. Of a single attribute, it is told of everybody.
     """
     secret = dict.fromkeys(one.attribute for one in look.request.condition.comparisons() if not _is_known(one, look))
-    return {name: decided_by(table, look.request.condition, name).to_numpy() for name in secret if len(secret) > 1}
+    return {
+        name: satisfied_without(table, look.request.condition, [name]).is_null().to_numpy()
+        for name in secret
+        if len(secret) > 1
+    }
 
 
 def _comparisons(condition: Condition, *, no: bool = False) -> Iterator[tuple[Condition, bool]]:
