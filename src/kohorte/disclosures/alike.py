@@ -3,8 +3,8 @@
 The number of farmers who get X, less the number of farmers of 40 and more who do, is the number of the younger ones. If
 it is that of nearly all younger farmers who are patients, everybody who knows one of them knows that he gets X, however
 many they are. The same holds for what a release shows: the diagnoses of all farmers in it, less those of the older
-ones. So a ledger remembers, for each thing that releases tell, the groups of people who look alike that they told it
-of, and neither such a group nor what is left of it without others may have too much in common.
+ones. So a ledger remembers, for each way in which releases tell something, the groups of people who look alike
+that they told it of, and neither such a group nor what is left of it without others may have too much in common.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -259,11 +260,12 @@ class Drafting:
 
         If the condition selects people by what others know, everybody knows who is in it, and the values are told of
         all who look alike. That few of some people get a drug that few others get is not learned by subtraction only.
+        Who is in an answer is compared whatever the attribute: two can say the same, a name and a code.
         """
         most, inside = self._policy.largest_share, np.zeros(len(rows.table), dtype=bool)
         inside[rows.at] = True
-        for name, facts in (rows.facts or self._values).items():
-            yield Alike(f"has:{name}", rows.table, looks.everybody, looks.own, facts, most, MOSTLY)
+        if has := tuple(chain.from_iterable((rows.facts or self._values).values())):
+            yield Alike("has", rows.table, looks.everybody, looks.own, has, most, MOSTLY)
         for name in dict.fromkeys((*self._values, *rows.told)):
             told = inside & (name in self._values) | rows.told.get(name, False)
             look, ordinary = np.where(told, looks.everybody, LEFT_OUT), most if name in self._values else MOSTLY
