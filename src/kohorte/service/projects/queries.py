@@ -23,7 +23,7 @@ from kohorte.service.permissions import Permission
 from kohorte.service.projects import tables
 from kohorte.service.projects.configuration import Dataset, read_config
 from kohorte.service.projects.ledger import DatabaseLedger, sql_label
-from kohorte.service.projects.measuring.turns import InTurn
+from kohorte.service.projects.measuring.turns import PREPARING, InTurn
 from kohorte.service.projects.query_terms import QueryTerms
 from kohorte.service.projects.store import config_text_of, dataset_of, names_of
 from kohorte.service.storage.schema import answered, spent
@@ -76,7 +76,8 @@ def answer_from(service: Service, actor: Actor, found: InteractiveProject, asked
     metadata, price, project_id = found.metadata, found.price(asked), found.project.id
     ledger = DatabaseLedger(service, project_id, actor.user_id, sql=asked.sql)
     with remembered_answers(service, actor, project_id) as memory:
-        table = tables.typed(service, found.dataset, metadata, memory)
+        with PREPARING.of(actor.user_id):
+            table = tables.typed(service, found.dataset, metadata, memory)
         with InTurn(ledger, actor.user_id) as turn:
             answer = query(table, asked.sql, metadata, epsilon=price.epsilon, delta=price.delta, ledger=turn)
         if memory is not None:
@@ -93,7 +94,9 @@ def estimate(service: Service, actor: Actor, project_id: int, asked: Query) -> d
     service.settings.rules.refuse(QuestionTerms.of(found.terms.metadata))
     ledger = DatabaseLedger(service, project_id, actor.user_id)
     price = found.price(asked)
-    return estimate_query(asked.sql, found.metadata, epsilon=price.epsilon, delta=price.delta, ledger=ledger).to_dict()
+    with PREPARING.of(actor.user_id):
+        estimated = estimate_query(asked.sql, found.metadata, epsilon=price.epsilon, delta=price.delta, ledger=ledger)
+    return estimated.to_dict()
 
 
 def dummy_data(service: Service, actor: Actor, project_id: int, *, rows: int, seed: int) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from sqlalchemy import func, select
@@ -21,13 +22,13 @@ from kohorte.service.audit import verify_log
 from kohorte.service.context import Service
 from kohorte.service.house_rules import HouseRules
 from kohorte.service.integrity import marks
-from kohorte.service.projects import store
+from kohorte.service.projects import queries, store, tables
 from kohorte.service.projects.ledger import DatabaseLedger, _counter
-from kohorte.service.projects.measuring.turns import InTurn, Turns
+from kohorte.service.projects.measuring.turns import OF_ONE_USER, PREPARING, InTurn, Turns
 from kohorte.service.settings import Settings
-from kohorte.service.storage.schema import audit, spent
+from kohorte.service.storage.schema import audit, datasets, spent
 from support.projects import interactive, patients, store_dataset
-from support.service import STEWARD, new_user
+from support.service import RESEARCHER, STEWARD, new_user
 
 BUDGET = Budget(1, 1e-6)
 TENTH = Cost(Fraction(1, 10))
@@ -204,3 +205,101 @@ def test_few_queries_of_a_user_measure_at_the_same_time(service: Service, projec
     with turns.of(1), turns.of(2), turns.of(1):
         assert not turns._is_free(3)
     assert turns._is_free(1)
+
+
+def asking(service: Service, key: tuple[int, int], turns: Turns, goes_on: threading.Event) -> Callable[[str], None]:
+    """Ask one query, whose measuring ends when it may go on."""
+
+    def ask(question: str) -> None:
+        with InTurn(DatabaseLedger(service, *key), key[1], turns) as ledger:
+            number = ledger.reserve(question, Cost(Fraction(1, 100)), BUDGET)
+            assert number is not None
+            assert goes_on.wait(60)
+            ledger.record(number, "released")
+
+    return ask
+
+
+def reached(number: Callable[[], int], most: int) -> bool:
+    """Wait until a number is reached."""
+    for _ in range(60_000):
+        if number() >= most:
+            return True
+        threading.Event().wait(0.001)
+    return False
+
+
+def test_queries_pay_together_only_while_measuring_is_short(
+    service: Service, project: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has paid and waits for a turn for long would count as lost, and be paid for again by another process."""
+    turns = Turns(at_once=2, of_one_user=2)
+
+    def paid() -> int:
+        with service.database.reading() as connection:
+            return int(connection.execute(select(func.count()).select_from(spent)).scalar_one())
+
+    def waiting(names: list[str], most: int) -> int:
+        """How many of some queries have paid while those that measure are held up."""
+        before, goes_on = paid(), threading.Event()
+        with ThreadPoolExecutor(len(names)) as pool:
+            found = [pool.submit(asking(service, project, turns, goes_on), name) for name in names]
+            assert reached(lambda: paid() - before, most)
+            assert reached(lambda: len(turns._changed._waiters), len(names) - 2)  # type: ignore[attr-defined]
+            counted = paid() - before
+            goes_on.set()
+        assert all(one.exception() is None for one in found)
+        return counted
+
+    assert not turns.are_short  # nothing is known yet
+    assert waiting([f"a{number}" for number in range(6)], 2) == 2
+    monkeypatch.setattr("kohorte.service.projects.measuring.turns.SHORT_SECONDS", 3600)
+    assert turns.are_short
+    assert waiting([f"b{number}" for number in range(6)], 6) == 6
+    monkeypatch.setattr("kohorte.service.projects.measuring.turns.SHORT_SECONDS", 0)
+    assert not turns.are_short
+    assert waiting([f"c{number}" for number in range(6)], 2) == 2
+
+
+def test_a_turn_is_given_back_if_nothing_is_paid(service: Service, project: tuple[int, int]) -> None:
+    turns, cost = Turns(at_once=1, of_one_user=1), Cost(Fraction(2))
+    paying(service, project, "q")()
+    with InTurn(DatabaseLedger(service, *project), project[1], turns) as ledger:
+        assert ledger.reserve("q", TENTH, BUDGET) is None
+        assert turns._is_free(project[1])
+        with pytest.raises(BudgetExceeded):
+            ledger.reserve("r", cost, BUDGET)
+    assert turns._is_free(project[1])
+
+
+def test_few_tables_of_a_user_are_loaded_at_the_same_time(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    steward, researcher = (new_user(service, privileged=which) for which in (True, False))
+    actor, made = Actor(steward.id, STEWARD, "s"), []
+    for rows in range(20, 26):
+        dataset = store_dataset(service, patients(rows), steward.id)
+        wanted = store.NewProject("questions", "", dataset, researcher.id, config=interactive(1, 1e-6))
+        made.append(store.create(service, actor, wanted).project_id)
+        tables.forget(service, _sha256(service, dataset))
+    load, loading, ended, goes_on = tables.tables.load, [], [], threading.Event()
+
+    def loaded(*given: Any) -> Any:
+        loading.append(1)
+        assert goes_on.wait(60)
+        ended.append(1)
+        return load(*given)
+
+    monkeypatch.setattr(tables.tables, "load", loaded)
+    asked = queries.Query("SELECT COUNT(*) FROM PRIORI", 0.1, 0)
+    asker = Actor(researcher.id, RESEARCHER, "r")
+    with ThreadPoolExecutor(len(made)) as pool:
+        found = [pool.submit(queries.answer_query, service, asker, number, asked) for number in made]
+        held_up = reached(lambda: len(loading) + len(PREPARING._changed._waiters), len(made))  # type: ignore[attr-defined]
+        at_once = len(loading)
+        goes_on.set()
+    assert (held_up, at_once, len(ended)) == (True, OF_ONE_USER, len(made))
+    assert all(one.result()["cost"]["epsilon"] == 0.1 for one in found)
+
+
+def _sha256(service: Service, dataset_id: int) -> str:
+    with service.database.reading() as connection:
+        return str(connection.execute(select(datasets.c.table_sha256).where(datasets.c.id == dataset_id)).scalar_one())
