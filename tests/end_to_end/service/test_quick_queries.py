@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import Table, func, select, update
 
+from kohorte.service.accounts.tokens import Type, claims_of, issued
 from kohorte.service.context import Service
+from kohorte.service.house_rules import HouseRules
+from kohorte.service.integrity import marks
 from kohorte.service.permissions import Role
+from kohorte.service.storage.schema import now, spent
 from kohorte.service.web import quick_queries
 from support.projects import interactive, patients, store_dataset
 from support.service import Person, client_of, new_person, new_person_with
@@ -121,3 +128,92 @@ def test_requests_are_counted_and_named_as_those_of_the_route(service: Service, 
         metrics = client.app.state.metrics.text().decode()  # type: ignore[attr-defined]
     line = 'kohorte_requests_total{method="POST",route="/api/v1/projects/{project_id}/analyze",status="200"} 3.0'
     assert line in metrics
+
+
+def stored(kind: marks.Marked, **values: Any) -> Callable[[Service, Person], None]:
+    """A change that the service itself makes to the only row of a kind, or to the researcher."""
+
+    def change(service: Service, researcher: Person) -> None:
+        key = researcher.user_id if kind is marks.USER else 1
+        with service.database.writing() as connection, service.guard.changing(connection, kind, key):
+            connection.execute(update(kind.table).where(kind.table.c.id == key).values(**values))
+
+    return change
+
+
+def forged(table: Table, column: str) -> Callable[[Service, Person], None]:
+    """A change outside the service."""
+
+    def change(service: Service, researcher: Person) -> None:
+        del researcher
+        with service.database.writing() as connection:
+            connection.execute(update(table).values({column: "0"}))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (stored(marks.PROJECT, deleted_at=now()), "not-found"),
+        (stored(marks.PROJECT, interactive=False), "project-not-interactive"),
+        (stored(marks.DATASET, deleted_at=now()), "project-conflict"),
+        (stored(marks.USER, disabled_at=now()), "not-signed-in"),
+        (stored(marks.USER, deleted_at=now()), "not-signed-in"),
+        (stored(marks.USER, password_expires_at=now() - timedelta(seconds=1)), "not-signed-in"),
+        (forged(marks.PROJECT.table, "name"), "service-row-changed"),
+        (forged(marks.DATASET.table, "name"), "service-row-changed"),
+        (forged(marks.USER.table, "name"), "service-row-changed"),
+        (forged(marks.ACCOUNT.table, "amount"), "service-row-changed"),
+        (lambda service, _: service.spent_log.path.unlink(), "service-spent-log"),
+    ],
+)
+def test_what_was_changed_since_is_refused_as_by_the_route(
+    service: Service,
+    client: TestClient,
+    path: str,
+    researcher: Person,
+    change: Callable[[Service, Person], None],
+    code: str,
+) -> None:
+    asked = '{{"query": "SELECT COUNT(*) FROM PRIORI WHERE age > {}", "epsilon": 0.1}}'
+    assert post(client, path, researcher.headers, asked.format(1), SHORT).status_code == 200
+    change(service, researcher)
+    refused = both(client, path, researcher.headers, asked.format(2))
+    assert (refused.status_code >= 400, refused.json()["code"]) == (True, code)
+    assert payments(service) == 1
+
+
+def payments(service: Service) -> int:
+    with service.database.reading() as connection:
+        return int(connection.execute(select(func.count()).select_from(spent)).scalar_one())
+
+
+@pytest.mark.parametrize(
+    ("rules", "epsilon", "code"),
+    [
+        (HouseRules(people="counted"), 0.1, "house-rule"),
+        (HouseRules(dataset_epsilon=0.05), 0.1, "house-rule"),
+        (HouseRules(), 2.5, "query-budget"),
+    ],
+)
+def test_a_budget_and_the_rules_of_the_house_bind_on_both_ways(
+    service: Service, researcher: Person, path: str, rules: HouseRules, epsilon: float, code: str
+) -> None:
+    strict = replace(service, settings=replace(service.settings, rules=rules))
+    with client_of(strict) as client:
+        refused = both(client, path, researcher.headers, f'{{"query": "{COUNT}", "epsilon": {epsilon}}}')
+    assert (refused.status_code, refused.json()["code"]) == (403, code)
+    assert payments(service) == 0
+
+
+def test_a_token_for_something_else_or_of_yesterday_is_refused_on_both_ways(
+    service: Service, client: TestClient, researcher: Person, path: str
+) -> None:
+    claims = claims_of(service, Type.ACCESS, researcher.headers["Authorization"].split()[1])
+    tokens = [issued(service, kind, claims, until=now() + timedelta(hours=1)) for kind in (Type.REFRESH, Type.BROWSER)]
+    for token in (*tokens, issued(service, Type.ACCESS, claims, until=now() - timedelta(hours=1)), "\xa0"):
+        headers = {"Authorization": f"Bearer {token}".encode("latin-1")}
+        refused = both(client, path, headers, f'{{"query": "{COUNT}", "epsilon": 0.1}}')  # type: ignore[arg-type]
+        assert (refused.status_code, refused.json()["code"]) == (401, "not-signed-in")
+    assert payments(service) == 0
