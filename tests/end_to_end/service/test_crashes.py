@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import sqlite3
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 from support.postgres import cluster
@@ -63,22 +68,122 @@ def ask(service: Running, path: str, number: int, answers: dict[str, Any]) -> No
     """Ask one question after the other until the server is gone."""
     try:
         with service.signed_in(RESEARCHER["email_address"]) as client:
-            for age in range(100):
-                query = f"SELECT COUNT(*) FROM PRIORI WHERE age >= {number} AND age <= {age}"
-                answer = client.post(path, json={"query": query, "epsilon": EPSILON, "delta": 0})
-                if answer.status_code == 200:
-                    answers[query] = answer.json()["query_result"]
+            ask_as(client, path, number, answers)
     except httpx.TransportError:
         return
+
+
+def ask_as(client: httpx.Client, path: str, number: int, answers: dict[str, Any], epsilon: float = EPSILON) -> None:
+    """Ask one question after the other until the server or the budget is gone."""
+    try:
+        for age in range(100):
+            query = f"SELECT COUNT(*) FROM PRIORI WHERE age >= {number} AND age <= {age}"
+            answer = client.post(path, json={"query": query, "epsilon": epsilon, "delta": 0})
+            if answer.status_code == 200:
+                answers[query] = answer.json()["query_result"]
+            elif answer.json().get("code") == "query-budget":
+                return
+    except httpx.TransportError:
+        return
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("database", "processes"), [("sqlite", 1), ("postgresql", 2)])
+def test_a_group_that_is_killed_between_its_log_and_the_database_is_paid_for_once(
+    database: str, processes: int, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """The moment is when spent.log has all payments of a group, and the database none of them."""
+    budget, large, options = 10, 0.5, ("--processes", str(processes))
+    answers: dict[str, Any] = {}
+    with ExitStack() as stack:
+        address = stack.enter_context(cluster(pytestconfig).database()) if database == "postgresql" else None
+        with running(tmp_path / "service", database=address, options=options) as service:
+            path = new_project(service, budget)
+            with service.signed_in(RESEARCHER["email_address"]) as client, all_asking(client, path, EPSILON, answers):
+                give_up = time.monotonic() + 120
+                while len(answers) < 20 and time.monotonic() < give_up:
+                    time.sleep(0.01)
+                kill_within_a_group(service, address)
+        killed = paid(service)
+        assert len(killed) - known(service, address) > 1
+        with running(tmp_path / "service", database=address, options=options) as again:
+            with again.signed_in(RESEARCHER["email_address"]) as client:
+                assert len(answers) >= 20
+                for query, result in answers.items():
+                    answer = client.post(path, json={"query": query, "epsilon": EPSILON, "delta": 0}).json()
+                    assert (answer["from_record"], answer["query_result"]) == (True, result)
+                with all_asking(client, path, large, {}):
+                    pass
+                told = client.get(path.replace("analyze", "budget")).json()
+            assert budget - large < told["spent"]["epsilon"] == float(sum(paid(again))) <= budget
+            assert told["questions"] == len(paid(again)) == known(again, address)
+            assert paid(again)[: len(killed)] == killed
+            with again.signed_in() as steward:
+                assert steward.get("/audit/verify").json()["whole"]
+
+
+def new_project(service: Running, budget: float) -> str:
+    """Set a service up; return where its project is asked."""
+    service.set_up()
+    with service.signed_in() as steward:
+        made = story.dataset(steward, patients.csv(1_000)), story.researcher(steward)
+        return f"/projects/{story.project(steward, *made, patients.interactive_config(budget, 1e-6))}/analyze"
+
+
+@contextmanager
+def all_asking(client: httpx.Client, path: str, epsilon: float, answers: dict[str, Any]) -> Iterator[None]:
+    """Thirty clients ask at the same time until the budget is spent or the server is killed."""
+    asking = [threading.Thread(target=ask_as, args=(client, path, one, answers, epsilon)) for one in range(30)]
+    for thread in asking:
+        thread.start()
+    yield
+    for thread in asking:
+        thread.join()
+
+
+def kill_within_a_group(service: Running, address: str | None) -> None:
+    """kill -9 when spent.log has several payments that the database lacks; all processes are stopped to look."""
+    everybody = [service.process.pid, *descendants(service.process.pid)]
+    log, give_up = service.folder / "spent.log", time.monotonic() + 120
+    size = log.stat().st_size
+    while time.monotonic() < give_up:
+        if log.stat().st_size == size:
+            continue
+        signal_all(everybody, signal.SIGSTOP)
+        size = log.stat().st_size
+        with suppress(sqlite3.OperationalError):  # it was stopped while it changed the file's locks
+            if len(paid(service)) - known(service, address) > 1:
+                break
+        signal_all(everybody, signal.SIGCONT)
+    signal_all(everybody, signal.SIGKILL)
+
+
+def paid(service: Running) -> list[Fraction]:
+    """The payments in spent.log."""
+    lines = (service.folder / "spent.log").read_bytes().splitlines(keepends=True)
+    whole = [json.loads(line) for line in lines if line.endswith(b"\n")]
+    return [Fraction(line["amount"]) for line in whole if line["kind"] == "spend"]
+
+
+def known(service: Running, address: str | None) -> int:
+    """The payments that the database knows."""
+    path = service.folder / "service.db"
+    with closing(sqlite3.connect(path) if address is None else psycopg.connect(address)) as database:
+        found = database.execute("SELECT count(*) FROM spent").fetchone()
+    return int(found[0])
 
 
 def kill(process: int) -> None:
     """kill -9 of a process and all that it started, before any of them can notice."""
     everybody = [process, *descendants(process)]
-    for number in everybody:
-        os.kill(number, signal.SIGSTOP)
-    for number in everybody:
-        os.kill(number, signal.SIGKILL)
+    signal_all(everybody, signal.SIGSTOP)
+    signal_all(everybody, signal.SIGKILL)
+
+
+def signal_all(everybody: list[int], number: int) -> None:
+    """Send a signal to processes."""
+    for one in everybody:
+        os.kill(one, number)
 
 
 def descendants(process: int) -> list[int]:
