@@ -67,8 +67,10 @@ reference-smoke: setup
 # depend on kernels: the service and its screens, queries with noise, surveys, patients, pseudonyms, the project itself.
 WITHOUT_KERNELS = unit/service unit/dp unit/survey unit/patients unit/pseudonyms unit/envelopes unit/trust unit/languages \
   end_to_end/service end_to_end/screens docs meta
+# Many tables with least_loss take minutes in NumPy; unit/kernels compares its twins, the contract of recoders runs it.
+SLOW_IN_NUMPY = unit/recoding/test_least_loss.py properties/test_least_loss.py
 reference-test: setup
-	KOHORTE_KERNELS=reference $(PYTEST) -m "not slow" $(WITHOUT_KERNELS:%=--ignore tests/%)
+	KOHORTE_KERNELS=reference $(PYTEST) -m "not slow" $(SLOW_IN_NUMPY:%=--ignore tests/%) $(WITHOUT_KERNELS:%=--ignore tests/%)
 
 # The tests of `make test` alone, on the compiled kernels.
 quick: setup postgresql browser
